@@ -6,6 +6,7 @@ ServiceError
 ├── OriginRefused         a browser page from another origin
 ├── Refused               admission said no
 │   ├── Busy              the stream limit is reached
+│   ├── NoUnpacker        too many streams come in containers already
 │   ├── NotReady          draining, or without an engine
 │   └── StorageFull       no room on disk for the body of a request
 ├── UndecodableAudio      bytes that are not the audio they claim to be
@@ -49,6 +50,10 @@ class Refused(ServiceError):
 
 class Busy(Refused):
     """All streams are taken."""
+
+
+class NoUnpacker(Refused):
+    """All places for sockets that send containers are taken."""
 
 
 class NotReady(Refused):

@@ -40,6 +40,7 @@ OUTCOMES: dict[type[Exception], Outcome] = {
     edge.BadPhrase: _BAD_REQUEST,
     edge.OriginRefused: Outcome(403, "ORIGIN_NOT_ALLOWED", 1008, "DATA-0003"),
     edge.Busy: _BUSY,
+    edge.NoUnpacker: Outcome(429, "TOO_MANY_CONTAINERS", 1013, "NET-0002"),
     edge.NotReady: _UNAVAILABLE,
     edge.StorageFull: Outcome(507, "INSUFFICIENT_STORAGE", 1013, "NET-0002"),
     edge.UndecodableAudio: _BAD_AUDIO,

@@ -94,6 +94,9 @@ class Settings(PartSettings):
         le=10_000,
         description=f"live streams and files at once, then 429; {STREAMS_PER_ENGINE} an engine",
     )
+    max_containers: int | None = Field(
+        None, ge=0, le=10_000, description="sockets that may send containers; all if absent; 1013"
+    )
     max_files: int = Field(
         4, ge=1, le=10_000, description="files transcribed at once; three times as many may wait"
     )

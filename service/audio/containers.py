@@ -26,6 +26,9 @@ AU = Container("AU", "au")
 W64 = Container("Wave64", "w64")
 ASF = Container("WMA/ASF", "asf")
 AMR = Container("AMR", "amr")
+AMR_NB_FRAMES = Container("AMR-NB", "amrnb")
+AMR_WB_FRAMES = Container("AMR-WB", "amrwb")
+"""AMR without the line that says so, which nothing can tell from samples."""
 
 _MAGIC: tuple[tuple[bytes, Container], ...] = (
     (b"OggS", OGG),
@@ -40,6 +43,9 @@ _MAGIC: tuple[tuple[bytes, Container], ...] = (
 )
 
 _UNLIKE_SAMPLES = tuple(each for each in _MAGIC if each[1] in (OGG, FLAC, MATROSKA))
+
+UNLIKE_SAMPLES_BYTES = 8
+"""That `sniff_in_samples` needs to name all it can, which is an MP4 as Safari records it."""
 
 
 def sniff(head: bytes) -> Container | None:
@@ -59,13 +65,15 @@ def sniff(head: bytes) -> Container | None:
 def sniff_in_samples(head: bytes) -> Container | None:
     """Name the container whose file was sent as samples, None for what may be samples.
 
-    Only by four bytes with which no sound begins; a WAV header is 22 samples.
+    Only by bytes with which no sound begins; a WAV header is 22 samples.
     """
+    if head[:3] == bytes(3) and head[4:UNLIKE_SAMPLES_BYTES] == b"ftyp":
+        return MP4
     return next((found for magic, found in _UNLIKE_SAMPLES if head.startswith(magic)), None)
 
 
 def may_begin_a_file(head: bytes) -> bool:
-    """Whether too few bytes have come for `sniff_in_samples`."""
+    """Whether too few bytes have come for `sniff_in_samples` to tell one of its four bytes."""
     return any(magic.startswith(head) for magic, _ in _UNLIKE_SAMPLES)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from starlette.requests import HTTPConnection
 
+from earshot.service.audio.unpacking.unpackers import Unpackers
 from earshot.service.core.admission import Admission
 from earshot.service.core.engine_port import EnginePort
 from earshot.service.core.live_work import LiveWork
@@ -21,6 +22,7 @@ WAITING_FILES = 3
 class Services:
     """The engine, the settings, and who is being served; what a protocol adds it derives.
 
+    unpackers: who decodes what sockets send in containers.
     traces: of the last streams, where they may be looked at.
     """
 
@@ -30,6 +32,7 @@ class Services:
     metrics: Metrics
     admission: Admission
     file_threads: ThreadPoolExecutor
+    unpackers: Unpackers
     traces: StreamTraces | None = None
     work: LiveWork = field(default_factory=LiveWork)
 
@@ -44,6 +47,7 @@ class Services:
             settings=settings,
             metrics=metrics,
             admission=Admission(engine, settings.max_files * (1 + WAITING_FILES)),
+            unpackers=Unpackers(settings.max_containers, engine.sample_rate_hz),
             traces=StreamTraces() if settings.debug else None,
             file_threads=ThreadPoolExecutor(settings.max_files, thread_name_prefix="file"),
         )

@@ -124,7 +124,12 @@ class ListenProtocol:
     ) -> None:
         self.state = State.OPEN
         self._messages = messages
-        self._audio = SocketAudio(parameters.pcm, model_rate_hz, parameters.channels_apart)
+        self._audio = SocketAudio(
+            parameters.pcm,
+            model_rate_hz,
+            parameters.channels_apart,
+            stated=parameters.container,
+        )
         self._channels = ChannelStates(parameters.channels_apart or 1)
         self._boosts = boosts
         self._holds = _Wishes(

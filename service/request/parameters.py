@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from earshot.service.audio.containers import Container
 from earshot.service.audio.pcm import ENCODINGS, PcmFormat
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from earshot.service.audio.stated_container import CONTAINERS, ONLY_RATE_HZ
 from earshot.service.audio.wav_header import MAX_CHANNELS
 from earshot.service.errors import BadRequest
 from earshot.service.request.boosts import BoostRules
@@ -105,6 +107,7 @@ class ParameterRules:
 class ListenParameters:
     """One request's wishes, checked; `pcm` None means that the audio's own header says it.
 
+    container: what that header is of, where the request has named it.
     warnings: what it asks in vain. tell_warnings: each as a message of its own (sockets only).
     channels_apart: how many channels are to be heard each by itself; None mixes all into one. Of a
         file that says itself how many it has this is the most that it may have.
@@ -120,6 +123,7 @@ class ListenParameters:
     keywords: tuple[str, ...] = ()
     warnings: tuple[RequestWarning, ...] = ()
     tell_warnings: bool = False
+    container: Container | None = None
 
 
 def parse_parameters(
@@ -169,6 +173,7 @@ def parse_parameters(
             ),
         ),
         tell_warnings=values.boolean("warnings", False),
+        container=_container(values),
     )
 
 
@@ -200,7 +205,7 @@ def _channels_apart(values: QueryValues, rules: ParameterRules, *, is_file: bool
     stated = values.optional_integer("channels", 1, MAX_CHANNELS)
     if not values.boolean("multichannel", False):
         return None
-    raw = values.one("encoding") is not None
+    raw = values.one("encoding") is not None and _container(values) is None
     if is_file and not raw:
         return rules.max_channels
     if stated is None and not raw:
@@ -272,7 +277,21 @@ def _pcm(values: QueryValues) -> PcmFormat | None:
     rate_hz = values.optional_integer("sample_rate", MIN_RATE_HZ, MAX_RATE_HZ)
     if values.one("encoding") is None:
         return None
+    if _container(values) is not None:
+        _check_rate(values.choice("encoding", tuple(CONTAINERS), ""), rate_hz)
+        return None
     encoding = values.choice("encoding", ENCODINGS, "linear16")
     if rate_hz is None:
         raise BadRequest(f"encoding={encoding} needs sample_rate")
     return PcmFormat(encoding, rate_hz, values.integer("channels", 1, MAX_CHANNELS, 1))
+
+
+def _check_rate(encoding: str, rate_hz: int | None) -> None:
+    only_hz = ONLY_RATE_HZ.get(encoding)
+    if rate_hz is not None and only_hz not in (None, rate_hz):
+        raise BadRequest(f"encoding={encoding} has {only_hz} samples a second, not {rate_hz}")
+
+
+def _container(values: QueryValues) -> Container | None:
+    known = (*ENCODINGS, *CONTAINERS)
+    return CONTAINERS.get(values.choice("encoding", known, "linear16"))

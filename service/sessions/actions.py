@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from earshot.service.audio.packed import Packed
 from earshot.service.outcomes import SERVICE_RESTART, close_reason, outcome_of
 from earshot.streaming.requests import Request, pushes
 from earshot.streaming.samples import Samples
@@ -30,6 +31,13 @@ class Ask:
 
     request: Request
     channel: int | None = None
+
+
+@dataclass(frozen=True)
+class Unpack:
+    """Decode bytes of a container; what is asked behind it is asked behind its samples."""
+
+    packed: Packed
 
 
 class Message(Protocol):
@@ -80,9 +88,11 @@ class Close:
 RESTARTING = Close(SERVICE_RESTART, "the server is restarting")
 """For who may reconnect, behind the last results."""
 
-Action: TypeAlias = Open | Ask | Send | Close
+Action: TypeAlias = Open | Ask | Unpack | Send | Close
 
 
-def pushed(samples: Sequence[Samples]) -> list[Action]:
+def pushed(heard: Sequence[Samples] | Packed) -> list[Action]:
     """Ask the stream of each channel to decode what belongs to it."""
-    return [Ask(push, channel) for channel, each in enumerate(samples) for push in pushes(each)]
+    if isinstance(heard, Packed):
+        return [Unpack(heard)]
+    return [Ask(push, channel) for channel, each in enumerate(heard) for push in pushes(each)]

@@ -52,6 +52,7 @@ def new_session(
         reading_rests_of(socket.scope) if isinstance(socket, WebSocket) else lambda: False,
         None if services.traces is None else services.traces.begin(request_id),
         lambda config, sinks: services.admission.open_live(config, sinks, request_id),
+        services.unpackers.open,
     )
 
 

@@ -16,8 +16,9 @@ from earshot.service.core.engine_port import Sink, StreamPort
 from earshot.service.core.stream_trace import StreamTrace
 from earshot.service.errors import IdleSession, ServiceError, SlowReader
 from earshot.service.http.read_pace import CHARACTER_S, ReadPace
-from earshot.service.sessions.actions import Action, Ask, Close, Open, Send
+from earshot.service.sessions.actions import Action, Ask, Close, Open, Send, Unpack
 from earshot.service.sessions.conversation import Conversation
+from earshot.service.sessions.intake import Intake, OpenUnpacker
 from earshot.service.sessions.latency_clock import LatencyClock
 from earshot.service.sessions.outbox import Outbox
 from earshot.service.sessions.stream_feed import StreamFeed
@@ -82,11 +83,13 @@ class Session:
         reading_rests: Callable[[], bool] = lambda: False,
         trace: StreamTrace | None = None,
         open_streams: OpenStreams | None = None,
+        open_unpacker: OpenUnpacker | None = None,
     ) -> None:
         """trace: who is told of everything, if anybody.
 
         reading_rests: whether the socket is not read now, because of too many frames. open_streams:
-        who is asked by `Open`, in protocols that have it.
+        who is asked by `Open`, in protocols that have it. open_unpacker: who is asked where audio
+        comes in a container.
         """
         self.error: BaseException | None = None
         self.close_code: int | None = None
@@ -104,6 +107,7 @@ class Session:
         self._reading = True
         self._events: asyncio.Queue[tuple[int, Event]] = asyncio.Queue()
         self._feeds: list[StreamFeed] = []
+        self._intake = Intake(self._ask_streams, self._wait_for_streams, open_unpacker)
 
     @property
     def audio_s(self) -> float:
@@ -133,6 +137,7 @@ class Session:
             await accept()
             await self._serve()
         finally:
+            self._intake.stop()
             for feed in self._feeds:
                 feed.stop()
 
@@ -148,7 +153,8 @@ class Session:
     async def _serve(self) -> None:
         self._perform(self._protocol.opened())
         writer = asyncio.create_task(self._write())
-        others = [asyncio.create_task(do()) for do in (self._read, self._listen, self._watch)]
+        doing = (self._read, self._listen, self._watch, self._intake.run)
+        others = [asyncio.create_task(do()) for do in doing]
         try:
             done, _ = await asyncio.wait([writer, *others], return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -168,8 +174,8 @@ class Session:
             else:
                 self._perform(self._protocol.receive_text(message))
             self._reading = False
-            for feed in self._feeds:
-                await feed.wait_for_room()
+            await self._intake.wait_for_room()
+            await self._wait_for_streams()
             if delay_s := pace.delay_s(message, self._loop.time()):
                 await asyncio.sleep(delay_s)
             self._reading = True
@@ -272,15 +278,23 @@ class Session:
             case Close():
                 self.error = self.error or action.error
                 self._outbox.close(action)
-            case Ask(request, None):
-                for channel in range(len(self._feeds)):
-                    self._guarded(self._ask, request, channel)  # where one has ended others go on
-            case Ask(request, channel):
-                self._ask(request, channel)
+            case Unpack(packed):
+                self._intake.unpack(packed)
+            case Ask():
+                self._intake.ask(action)
 
     def _open(self, config: StreamConfig) -> None:
         assert self._open_streams is not None, "this session's streams were opened before it"
         self._take(self._open_streams(config, self.sinks))
+
+    async def _wait_for_streams(self) -> None:
+        for feed in self._feeds:
+            await feed.wait_for_room()
+
+    def _ask_streams(self, ask: Ask) -> None:
+        channels = range(len(self._feeds)) if ask.channel is None else (ask.channel,)
+        for channel in channels:
+            self._guarded(self._ask, ask.request, channel)  # where one has ended others go on
 
     def _ask(self, request: Request, channel: int) -> None:
         self.clocks[channel].asked(request)

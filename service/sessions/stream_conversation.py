@@ -39,6 +39,9 @@ class StreamConversation:
     awaited = "audio"
     """What the client has yet to send, in the protocol's words."""
 
+    takes_containers = False
+    """Whether clients may send a container in place of the samples that are said."""
+
     def __init__(self, model_rate_hz: int) -> None:
         self._model_rate_hz = model_rate_hz
         self._parameters: ListenParameters | None = None
@@ -100,7 +103,9 @@ class StreamConversation:
         """Hear what comes from now on; the first time the stream is opened."""
         opening: list[Action] = [] if self._parameters else [Open(parameters.stream)]
         self._parameters = parameters
-        self._audio = SocketAudio(parameters.pcm, self._model_rate_hz)
+        self._audio = SocketAudio(
+            parameters.pcm, self._model_rate_hz, or_packed=self.takes_containers
+        )
         return opening
 
     def _hear(self, data: bytes) -> list[Action]:

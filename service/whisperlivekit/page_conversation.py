@@ -1,4 +1,4 @@
-"""The protocol of WhisperLiveKit's page without the socket: samples in, lines out."""
+"""The protocol of WhisperLiveKit's page without the socket: audio in, lines out."""
 
 from collections.abc import Sequence
 
@@ -18,6 +18,8 @@ from earshot.streaming.events import Final, Partial
 class PageConversation(StreamConversation):
     """One session, whose stream is open already; an empty message ends its audio."""
 
+    takes_containers = True  # what its page's MediaRecorder makes
+
     def __init__(self, parameters: ListenParameters, model_rate_hz: int) -> None:
         super().__init__(model_rate_hz)
         self._begin(parameters)
@@ -28,7 +30,7 @@ class PageConversation(StreamConversation):
         return [Send(CONFIG)]
 
     def receive_bytes(self, data: bytes) -> list[Action]:
-        """Take samples, or their end."""
+        """Take audio, or its end."""
         if self.awaits is None:
             return []
         return self._hear(data) if data else self._finish()

@@ -12,6 +12,7 @@ import httpx
 import numpy as np
 import pytest
 import structlog
+from recorded_streams import STREAMS
 from scripted_engine import RATE, ScriptedEngine
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -133,6 +134,13 @@ async def live(serve: Callable[..., object]) -> AsyncIterator[LiveServer]:
     """A server with the default settings, except that it drains at once."""
     async with serve() as server:
         yield server
+
+
+@pytest.fixture(params=sorted(STREAMS))
+def recorded_kind(request: pytest.FixtureRequest) -> str:
+    """Each kind of container that a recorder may send."""
+    kind: str = request.param
+    return kind
 
 
 @pytest.fixture

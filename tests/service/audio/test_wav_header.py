@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from earshot.service.audio.containers import FLAC, MATROSKA, MP3, OGG, WAV
 from earshot.service.audio.pcm import PcmFormat
 from earshot.service.audio.socket_audio import SocketAudio
 from earshot.service.audio.wav_header import MAX_HEADER_BYTES, WavHeader
@@ -70,10 +71,6 @@ def test_sizes_of_a_live_stream_are_not_believed(size):
 @pytest.mark.parametrize(
     ("data", "named"),
     [
-        (b"OggS" + bytes(20), "Ogg"),
-        (b"\x1a\x45\xdf\xa3" + bytes(20), "WebM"),
-        (b"ID3\x04" + bytes(20), "MP3"),
-        (b"fLaC" + bytes(20), "FLAC"),
         (bytes(20), "encoding=linear16"),
         (b"RIFF\0\0\0\0WAVEdata" + bytes(8), "fmt"),
         (b"RIFF\0\0\0\0WAVEfmt \x04\0\0\0abcddata\0\0\0\0" + bytes(30), "too short"),
@@ -84,9 +81,23 @@ def test_what_is_no_wav_is_refused_by_name(data, named):
         WavHeader().feed(data)
 
 
-def test_24_bit_samples_are_refused():
-    with pytest.raises(UndecodableAudio, match="24 bits"):
-        WavHeader().feed(wav(NOISE, subtype="PCM_24"))
+@pytest.mark.parametrize(
+    ("data", "container"),
+    [
+        (b"OggS" + bytes(20), OGG),
+        (b"\x1a\x45\xdf\xa3" + bytes(20), MATROSKA),
+        (b"ID3\x04" + bytes(20), MP3),
+        (b"fLaC" + bytes(20), FLAC),
+        (wav(NOISE, subtype="PCM_24"), WAV),
+        (wav(NOISE, subtype="MS_ADPCM"), WAV),
+    ],
+)
+def test_what_others_have_to_read_is_named_wherever_it_is_cut(data, container):
+    assert WavHeader().feed(data) is container
+    header = WavHeader()
+    fed = [header.feed(data[at : at + 1]) for at in range(min(len(data), 120))]
+    assert next(found for found in fed if found is not None) is container
+    assert data.startswith(header.read)
 
 
 @pytest.mark.parametrize(

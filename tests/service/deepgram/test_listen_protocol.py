@@ -313,7 +313,7 @@ def test_a_configures_warnings_replace_those_of_the_phrases_before():
     [
         ("linear32", np.array([np.nan], "<f4").tobytes(), "NaN"),
         ("linear32", np.array([np.inf], "<f4").tobytes(), "infinite"),
-        (None, b"OggS" + bytes(40), "Ogg"),
+        ("linear16", b"OggS" + bytes(40), "Ogg"),
         (None, bytes(40), "encoding=linear16"),
     ],
 )

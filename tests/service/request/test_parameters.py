@@ -91,12 +91,6 @@ def test_endpointing_is_false_or_milliseconds(value, silence_ms):
     assert parse(f"endpointing={value}").stream.endpoint.silence_ms == silence_ms
 
 
-@pytest.mark.parametrize("encoding", ["linear16", "linear32"])
-def test_raw_audio_has_an_encoding_and_a_rate(encoding):
-    parameters = parse(f"encoding={encoding}&sample_rate=44100&channels=1")
-    assert parameters.pcm == PcmFormat(encoding, 44100)
-
-
 def test_a_query_of_livekit_is_understood():
     stream = parse(
         "model=nova-3&punctuate=true&smart_format=false&no_delay=true&interim_results=true"
@@ -311,7 +305,6 @@ def test_a_name_of_one_value_that_is_given_twice_is_refused(query):
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("encoding=opus", "encoding=opus"),
         ("encoding=linear16", "needs sample_rate"),
         ("encoding=linear16&sample_rate=3999", "sample_rate=3999"),
         ("encoding=linear16&sample_rate=192001", "sample_rate=192001"),

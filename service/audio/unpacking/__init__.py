@@ -1,0 +1,1 @@
+"""Containers that come over a socket, decoded by FFmpeg while they come."""
