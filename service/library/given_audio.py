@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, cast
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -36,7 +36,8 @@ def opened(audio: Audio, sample_rate_hz: int | None, model_rate_hz: int) -> Iter
         UndecodableAudio: it is no audio, or the rate is missing or not one of audio. A path is
             named in the message.
     """
-    if not _is_file(audio):
+    file = _file_in(audio)
+    if file is None and not isinstance(audio, str | PathLike):
         if sample_rate_hz is None:
             raise UndecodableAudio("samples need sample_rate_hz, which a file would say itself")
         yield _source(samples_of(audio), sample_rate_hz, model_rate_hz)
@@ -49,15 +50,18 @@ def opened(audio: Audio, sample_rate_hz: int | None, model_rate_hz: int) -> Iter
     if isinstance(audio, str | PathLike):
         with _named(audio):
             yield AudioFile(Path(audio), model_rate_hz)
-        return
-    with temporary_file() as (copy, file):  # formats need seeking
-        _copy(io.BytesIO(audio) if isinstance(audio, bytes | bytearray) else audio, file)
-        yield AudioFile(copy, model_rate_hz)
+    elif file is not None:
+        with temporary_file() as (copy, to):  # formats need seeking
+            _copy(file, to)
+            yield AudioFile(copy, model_rate_hz)
 
 
-def _is_file(audio: Audio) -> bool:
+def _file_in(audio: Audio) -> BinaryIO | None:
+    """An open file, or bytes as one; None for what is neither."""
+    if isinstance(audio, bytes | bytearray):
+        return io.BytesIO(audio)
     is_open = callable(getattr(audio, "read", None))
-    return is_open or isinstance(audio, str | PathLike | bytes | bytearray)
+    return cast(BinaryIO, audio) if is_open else None
 
 
 @contextmanager

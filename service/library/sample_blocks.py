@@ -55,7 +55,7 @@ class SampleBlocks:
         return limited(samples.astype(np.float32), "a block")
 
 
-def samples_of(block: ArrayLike) -> NDArray[Any]:
+def samples_of(block: object) -> NDArray[Any]:
     """Return a block as `(N,)` of floats or int16. Raises UndecodableAudio where it is neither."""
     try:
         samples = np.asarray(block)
