@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from earshot.streaming.events import FinalCause
 from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint, pause_boundary

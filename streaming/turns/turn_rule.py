@@ -18,9 +18,9 @@ REFERENCE_MS = 300.0
 class TurnRule:
     """The weights."""
 
-    bias: float = 0.91
-    end: float = 0.61
-    pause: float = 1.29
+    bias: float = 0.71
+    end: float = 0.33
+    pause: float = 1.03
 
     def confidence(self, end_log_prob: float, pause_ms: float) -> float:
         """P(over) after a pause, with what the language model gives to an end of the text."""
