@@ -25,12 +25,13 @@ SETTING_GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "search": ("beam_size", *PART_OPTIONS, "transducer_beam", "transducer_loop"),
     "limits": (
-        "max_streams", "max_files", "max_backlog_s", "idle_timeout_s", "send_timeout_s",
-        "upload_timeout_s", "header_timeout_s", "drain_s", "max_message_bytes",
+        "max_streams", "max_files", "max_containers", "max_backlog_s", "idle_timeout_s",
+        "send_timeout_s", "upload_timeout_s", "header_timeout_s", "drain_s", "max_message_bytes",
         "max_outbox_bytes", "max_file_bytes", "max_file_s",
     ),
     "requests": (
-        "silence_ms", "boost_weight", "max_phrases", "model_aliases", "strict_models", "languages",
+        "silence_ms", "eot_threshold", "eot_timeout_ms", "boost_weight", "max_phrases",
+        "model_aliases", "strict_models", "languages",
     ),
     "logs": ("debug", "log_level", "log_text"),
 }  # fmt: skip
