@@ -9,7 +9,7 @@ from earshot.service.request.boosts import BoostRules
 from earshot.service.request.model_names import ModelNames
 from earshot.service.request.parameters import ParameterRules, parse_parameters
 
-RULES = ParameterRules(ModelNames("m"), BoostRules(), silence_ms=1000)
+RULES = ParameterRules(ModelNames("m"), BoostRules())
 
 
 def parse(encoding, *, is_file=False):
