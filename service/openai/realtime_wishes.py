@@ -103,7 +103,7 @@ class RealtimeWishes:
         return parse_parameters(query, rules, is_file=False)
 
     def _turns(self) -> dict[str, object]:
-        """What ends a turn. A silence that is named is the only thing that does."""
+        """Parameters that end turns. A silence that is named is the only thing that does."""
         if not self.detects_turns:
             return {"endpointing": "false", "max_utterance_ms": _LONGEST_TURN_MS}
         turns = self.turn_detection or {}

@@ -38,7 +38,7 @@ class EndpointRules:
 
     @property
     def live(self) -> EndpointConfig:
-        """What ends utterances of live audio where nobody asks for anything else."""
+        """The end of live utterances where nobody asks for anything else."""
         return self._turns(self.silence_ms, self.eot_threshold, self.eot_timeout_ms)
 
     def asked(self, values: QueryValues, *, is_file: bool) -> EndpointConfig:

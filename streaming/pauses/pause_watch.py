@@ -31,7 +31,7 @@ SILENCE = 1e-9
 
 @dataclass
 class _Loudness:
-    """What is made of a segment's levels so far. run: frames that have been quiet on end."""
+    """A segment's levels so far, summed up. run: frames that have been quiet on end."""
 
     frame: int
     loudest: float = -math.inf
