@@ -200,8 +200,12 @@ def looks(monkeypatch):
 
     class Watched(Session):
         def __init__(self, *arguments):
-            *others, reading_rests, trace, opens = arguments
-            super().__init__(*others, lambda: not reading_rests() or self._look(), trace, opens)
+            *before, reading_rests, trace, opens, unpacks = arguments
+
+            def rests():
+                return not reading_rests() or self._look()
+
+            super().__init__(*before, rests, trace, opens, unpacks)
 
         def _look(self):
             seen.release()
