@@ -42,7 +42,8 @@ class StreamSettings:
     hears_whole: whether segments may be heard whole; those of files are, if they ask for no chunk.
     continuous: whether the encoder hears a stream as one, up to a flush: an endpoint then cuts what
     is said and nothing of the sound, and no frame is encoded twice.
-    ends_steps_in_pauses: whether live streams' steps may be shorter than a chunk (`PauseWatch`).
+    ends_steps_in_pauses: whether steps may be shorter than a chunk (`PauseWatch`); never of files
+    that are heard whole.
     """
 
     features: FeatureExtractor
@@ -380,7 +381,8 @@ class ActiveStream:
     def _watch_pauses(self, first_sample: int) -> None:
         settings = self.settings
         self.pauses = None
-        if settings.ends_steps_in_pauses and not self._is_file:
+        in_chunks = not (self._is_file and self._chunk_ms == WHOLE)  # no partial is waited for
+        if settings.ends_steps_in_pauses and in_chunks:
             shift, feature_ms = settings.features.frame_shift, settings.chunking.feature_ms
             self.pauses = PauseWatch(shift, feature_ms, first_sample)
 
