@@ -10,6 +10,7 @@ from earshot.service.audio.containers import (
     Container,
     sniff,
 )
+from earshot.service.audio.stream_head import StreamHead
 from earshot.service.errors import UndecodableAudio
 
 CONTAINERS = {
@@ -24,22 +25,12 @@ ONLY_RATE_HZ = {"amr-nb": 8_000, "amr-wb": 16_000}
 """Of the encodings that have but one."""
 
 
-class StatedContainer:
+class StatedContainer(StreamHead):
     """Collects bytes until they show whether they are what was said."""
 
     def __init__(self, stated: Container) -> None:
+        super().__init__()
         self._stated = stated
-        self._bytes = b""
-
-    @property
-    def begun(self) -> bool:
-        """Whether any byte has come."""
-        return bool(self._bytes)
-
-    @property
-    def read(self) -> bytes:
-        """All bytes that have come."""
-        return self._bytes
 
     def feed(self, data: bytes) -> Container | None:
         """Return the container once it is clear, None before.

@@ -5,6 +5,7 @@ import struct
 from earshot.service.audio.containers import SNIFF_BYTES, WAV, Container, sniff
 from earshot.service.audio.pcm import Encoding, PcmFormat
 from earshot.service.audio.resampler import MAX_RATE_HZ, MIN_RATE_HZ
+from earshot.service.audio.stream_head import StreamHead
 from earshot.service.errors import UndecodableAudio
 
 MAX_HEADER_BYTES = 64 * 1024
@@ -18,23 +19,13 @@ _ENCODINGS: dict[tuple[int, int], Encoding] = {
 }
 
 
-class WavHeader:
+class WavHeader(StreamHead):
     """Collects bytes until the header is complete; sizes in it are ignored, streams lie in them."""
 
     def __init__(self) -> None:
-        self._bytes = b""
+        super().__init__()
         self._position = 12  # where the next chunk starts
         self._pcm: PcmFormat | None = None
-
-    @property
-    def begun(self) -> bool:
-        """Whether any byte of it has come."""
-        return bool(self._bytes)
-
-    @property
-    def read(self) -> bytes:
-        """All bytes that have come."""
-        return self._bytes
 
     def feed(self, data: bytes) -> tuple[PcmFormat, bytes] | Container | None:
         """Return the format and the first audio bytes once they are known, None before.

@@ -3,7 +3,6 @@
 import queue
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
-from types import TracebackType
 from typing import Self
 
 from earshot.service.core.engine_port import Sink, StreamPort
@@ -51,12 +50,7 @@ class LiveUtterances(Iterator[Utterance]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

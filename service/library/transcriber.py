@@ -4,7 +4,6 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from types import TracebackType
 from typing import Literal, Self, TypeAlias
 
 from earshot.service.core.engine_port import EnginePort, Sink, StreamPort
@@ -110,8 +109,7 @@ class Transcriber:
         writing = _writing(smart_format, punctuate)
         engine = self._running()
         graph = _graph_options(lm, entities)
-        config = self._config(phrases, graph, language, writing, interim_results=False)
-        config = replace(config, endpoint=self._endpoint.plain())
+        config = self._config(phrases, graph, language, writing)
         with opened(audio, sample_rate_hz, engine.sample_rate_hz) as source:
             said = FileTranscription(engine, source, config).run()
         return Transcription(
@@ -153,7 +151,11 @@ class Transcriber:
         phrases = boosts_of(boosts, keyterm, self._settings)
         writing = _writing(smart_format, punctuate)
         graph = _graph_options(lm, entities)
-        config = self._config(phrases, graph, language, writing, interim_results=interim_results)
+        config = replace(
+            self._config(phrases, graph, language, writing),
+            interim_results=interim_results,
+            endpoint=self._endpoint.live,
+        )
         rate_hz = self.sample_rate_hz if sample_rate_hz is None else sample_rate_hz
         audio = SampleBlocks(blocks, rate_hz, self.sample_rate_hz)
         return LiveUtterances(partial(self._open, config), audio.pushes(), writing=writing)
@@ -166,12 +168,7 @@ class Transcriber:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _open(self, config: StreamConfig, sink: Sink) -> StreamPort:
@@ -188,14 +185,13 @@ class Transcriber:
         graph: GraphOptions,
         language: str | None,
         writing: Writing,
-        *,
-        interim_results: bool,
     ) -> StreamConfig:
+        """That of a recording."""
         return StreamConfig(
             punctuate=writing.punctuate,
             language=None if language is None else self._known(language),
-            interim_results=interim_results,
-            endpoint=self._endpoint.live,
+            interim_results=False,
+            endpoint=self._endpoint.plain,
             boosts=boosts,
             graph=graph,
         )

@@ -32,9 +32,10 @@ class EndpointRules:
             settings.silence_ms, settings.eot_threshold, settings.eot_timeout_ms, detects_turns
         )
 
-    def plain(self, silence_ms: int | None = None) -> EndpointConfig:
-        """One pause ends an utterance, whatever was said; of a request that may name it."""
-        return EndpointConfig(silence_ms or self.silence_ms or PLAIN_SILENCE_MS)
+    @property
+    def plain(self) -> EndpointConfig:
+        """One pause ends an utterance, whatever was said."""
+        return _plain(self.silence_ms)
 
     @property
     def live(self) -> EndpointConfig:
@@ -45,11 +46,12 @@ class EndpointRules:
         """What a request asks for. Raises BadRequest."""
         if (values.one("endpointing") or "").lower() == "false":
             return EndpointConfig(silence_ms=None)
-        least_ms, threshold = _least_ms(values), self._threshold(values)
+        asked_ms, threshold = _least_ms(values), self._threshold(values)
+        least_ms = self.silence_ms if asked_ms is None else asked_ms
         timeout_ms = values.integer("eot_timeout_ms", 500, MOST_MS, self.eot_timeout_ms)
         if is_file or threshold is None:
-            return self.plain(least_ms)
-        return self._turns(least_ms or self.silence_ms, threshold, timeout_ms)
+            return _plain(least_ms)
+        return self._turns(least_ms, threshold, timeout_ms)
 
     def warnings(self, values: QueryValues) -> list[RequestWarning]:
         """For who asks for more than the model can tell."""
@@ -67,9 +69,13 @@ class EndpointRules:
 
     def _turns(self, least_ms: int | None, threshold: float, timeout_ms: int) -> EndpointConfig:
         if not self.detects_turns:
-            return self.plain(least_ms)
-        turn = TurnConfig(threshold, least_ms or MIN_SILENCE_MS)
+            return _plain(least_ms)
+        turn = TurnConfig(threshold, MIN_SILENCE_MS if least_ms is None else least_ms)
         return EndpointConfig(silence_ms=max(turn.least_ms, timeout_ms), turn=turn)
+
+
+def _plain(silence_ms: int | None) -> EndpointConfig:
+    return EndpointConfig(PLAIN_SILENCE_MS if silence_ms is None else silence_ms)
 
 
 def _least_ms(values: QueryValues) -> int | None:

@@ -41,6 +41,15 @@ class GraphBoosts:
         return (*(None for _ in self.table.spellings), *self.table.members)
 
 
+def told_as(
+    found: Iterable[int], words: GraphWords, boosts: CompiledBoosts
+) -> list[tuple[SpelledWord, ...]]:
+    """The words of ids; those above the graph's were brought along, and may be several each."""
+    known, given = len(words.graph.word_texts), boosts.table
+    brought = given.oov_words if isinstance(given, GraphBoosts) else ()
+    return [(words.spelled(w),) if w < known else brought[w - known] for w in found]
+
+
 def compile_word_boosts(
     boosts: Iterable[Boost],
     words: GraphWords,

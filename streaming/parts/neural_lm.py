@@ -10,6 +10,7 @@ as neural models have rescored n-best lists since Mikolov 2010).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +35,6 @@ LEAST_BOOSTED = -8.0
 
 MOST_SEEN = 40
 """Words of a text by which its end is judged."""
-
-LEAST_END = -12.0
-"""What an end counts of words that are too long for the model's context."""
 
 
 class NeuralRescoring:
@@ -74,7 +72,7 @@ class SentenceEnds:
     def __call__(self, texts: Sequence[Sequence[str]]) -> list[float]:
         """See `EndScorer`."""
         found = self._scorer.score([[text[-MOST_SEEN:]] for text in texts])
-        return [LEAST_END if scores is None else scores[0].end for scores in found]
+        return [-math.inf if scores is None else scores[0].end for scores in found]
 
 
 def _log_prob(text: Sequence[CandidateWord], sentence: SentenceScore) -> float:

@@ -49,7 +49,10 @@ class EndScorer(Protocol):
     """How likely texts end where they do. Engine thread only."""
 
     def __call__(self, texts: Sequence[Sequence[str]]) -> list[float]:
-        """Natural log-probabilities of an end behind each text's words, of which there are some."""
+        """Natural log-probabilities of an end behind each text's words, of which there are some.
+
+        Minus infinity where it cannot say.
+        """
 
 
 @dataclass(frozen=True)

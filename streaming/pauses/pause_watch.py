@@ -66,7 +66,6 @@ class PauseWatch:
         whole = joined[: frames * self._shift].reshape(frames, self._shift)
         self._rest = joined[frames * self._shift :].copy()
         self._powers += np.einsum("fs,fs->f", whole, whole, dtype=np.float64).tolist()
-        self._walk()
 
     def restart(self, frame: int) -> None:
         """A segment begins at that frame; nothing before it counts."""
@@ -74,38 +73,40 @@ class PauseWatch:
         del self._powers[:gone]
         self._first += gone
         self._heard = _Loudness(max(frame, self._first))
-        self._walk()
 
-    def pause_after(self, frame: int) -> int | None:
-        """The next frame behind that one before which a pause is known."""
-        pauses = self._heard.pauses
-        place = bisect_right(pauses, frame)
-        return pauses[place] if place < len(pauses) else None
+    def look(self, until: int) -> None:
+        """Look at the frames before that one, as far as they are here.
 
-    def is_quiet(self, start: int, stop: int) -> bool:
-        """Whether all frames from `start` to before `stop` are here and quiet."""
-        voiced = self._heard.voiced
-        place = bisect_right(voiced, start - 1)
-        return stop <= self._heard.frame and (place == len(voiced) or voiced[place] >= stop)
-
-    @property
-    def soonest(self) -> int:
-        """The first frame before which another pause can be known."""
-        heard = self._heard
-        quiet = heard.run if heard.run < self._quiet_frames else 0
-        return heard.frame + self._quiet_frames - quiet
-
-    def _walk(self) -> None:
-        """Look at the frames that are new."""
+        No further than somebody wants to know: who is far behind looks at none twice.
+        """
         heard, powers = self._heard, self._powers
         rise, fall = RISE_DB_S * self._frame_s, FALL_DB_S * self._frame_s
-        for place in range(heard.frame - self._first, len(powers)):
+        for place in range(heard.frame - self._first, min(until - self._first, len(powers))):
             around = powers[max(place - SMOOTHED + 1, 0) : place + 1]
             power = sum(around) / (len(around) * self._shift)
             level = 10 * math.log10(max(power, SILENCE))
             heard.loudest = max(level, heard.loudest - fall)
             heard.quietest = min(level, heard.quietest + rise)
             self._note(heard, level)
+
+    def pause_after(self, frame: int) -> int | None:
+        """The next frame behind that one before which a pause is known, of those looked at."""
+        pauses = self._heard.pauses
+        place = bisect_right(pauses, frame)
+        return pauses[place] if place < len(pauses) else None
+
+    def is_quiet(self, start: int, stop: int) -> bool:
+        """Whether all frames from `start` to before `stop` have been looked at and are quiet."""
+        voiced = self._heard.voiced
+        place = bisect_right(voiced, start - 1)
+        return stop <= self._heard.frame and (place == len(voiced) or voiced[place] >= stop)
+
+    @property
+    def soonest(self) -> int:
+        """The first frame before which another pause can be known, when all were looked at."""
+        heard = self._heard
+        quiet = heard.run if heard.run < self._quiet_frames else 0
+        return heard.frame + self._quiet_frames - quiet
 
     def _note(self, heard: _Loudness, level: float) -> None:
         spread = min(heard.loudest - heard.quietest, MOST_RANGE_DB)

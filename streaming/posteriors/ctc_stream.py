@@ -2,7 +2,6 @@
 
 import threading
 import weakref
-from types import TracebackType
 from typing import Self
 
 import torch
@@ -84,12 +83,7 @@ class CtcStream:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _require_open(self) -> None:

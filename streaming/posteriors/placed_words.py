@@ -10,7 +10,7 @@ from torch import Tensor
 
 from earshot.decoder_kernels.alignment import align
 from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
-from earshot.streaming.words.graph_words import SpelledWord, spaces
+from earshot.streaming.words.graph_words import SpelledWord, joined, spaces
 
 WORDS_AT_ONCE = 100
 """An alignment takes memory for frames times tokens: so many words of a long file at a time."""
@@ -38,8 +38,7 @@ class PlacedWords:
     @cached_property
     def text(self) -> str:
         """The words as the graph writes them."""
-        words = zip(self._spaces, self.spelled, strict=True)
-        return "".join(" " * space + word.text for space, word in words)
+        return joined([word.text for word in self.spelled])
 
     @cached_property
     def frames(self) -> list[list[int]]:

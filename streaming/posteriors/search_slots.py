@@ -22,7 +22,7 @@ from earshot.streaming.posteriors.ctc_result import CtcPartial, CtcResult
 from earshot.streaming.posteriors.utterance_reader import Utterance, UtteranceReader
 from earshot.streaming.search.ctc_searches import graph_search_sizes
 from earshot.streaming.stream_config import Boost
-from earshot.streaming.words.graph_words import GraphWords, spaces
+from earshot.streaming.words.graph_words import GraphWords, joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,9 +132,7 @@ class SearchSlots:
         [best] = self._search.best(torch.tensor([slot]))
         spelled = self._reader.spelled(best.hypothesis.words, boosts)
         words = tuple(word.text for word in spelled)
-        parts = zip(spaces(words), words, strict=True)
-        text = "".join(" " * space + word for space, word in parts)
-        return CtcPartial(text, words, best.stable_length)
+        return CtcPartial(joined(words), words, best.stable_length)
 
     def results(
         self, slots: Sequence[int], frames: Sequence[Tensor], asked: Asked

@@ -13,7 +13,7 @@ from earshot.decoder_kernels.wfst.wfst_hypotheses import WfstHypothesis
 from earshot.decoder_kernels.wfst.wfst_lattice import WordLattice
 from earshot.decoder_kernels.wfst.wfst_search import WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
-from earshot.streaming.boosting.word_boosting import GraphBoosts
+from earshot.streaming.boosting.word_boosting import told_as
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.list_prices import RANKED, ListPrices
 from earshot.streaming.posteriors.ctc_lattice import CtcLattice
@@ -50,12 +50,8 @@ class UtteranceReader:
 
     def spelled(self, words: Sequence[int], boosts: CompiledBoosts) -> list[SpelledWord]:
         """The words of ids, those that boosts brought along too."""
-        known = len(self._words.graph.word_texts)
-        brought = boosts.table.oov_words if isinstance(boosts.table, GraphBoosts) else ()
-        return [
-            self._words.spelled(word) if word < known else brought[word - known][0]
-            for word in words
-        ]
+        # Each is one: only members of classes are several, and nobody names any here.
+        return [word for [word] in told_as(words, self._words, boosts)]
 
     def read(self, utterances: Sequence[Utterance], count: int) -> list[CtcResult]:
         """Up to `count` texts of each, with all that goes with them. The slots stay as they are."""

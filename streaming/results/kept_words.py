@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from earshot.streaming.results.hypothesis import Best, Hypothesis, SpokenWord
 from earshot.streaming.results.results import first_pass_scores
-from earshot.streaming.words.graph_words import spaces
+from earshot.streaming.words.graph_words import joined
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,7 @@ class Continued:
     @cached_property
     def text(self) -> str:
         """The words with spaces between them."""
-        texts = [word.text for word in self.words]
-        between = zip(spaces(texts), texts, strict=True)
-        return "".join(" " * space + text for space, text in between)
+        return joined([word.text for word in self.words])
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from earshot.decoder_kernels.lm.lm_texts import MixedLm
 from earshot.decoder_kernels.wfst.search_lm import SearchLm
 from earshot.decoder_kernels.wfst.wfst_search import WfstHypothesis, WfstSearch
 from earshot.streaming.boosting.boosting import CompiledBoosts
-from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts
+from earshot.streaming.boosting.word_boosting import GraphBoosts, compile_word_boosts, told_as
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.list_prices import RANKED, ListPrices
 from earshot.streaming.language_models.told_words import ToldWords
@@ -314,17 +314,12 @@ class WfstDecoder(SlotDecoder[WfstSearch]):
         placed: PlacedTokens = NOTHING_PLACED,
     ) -> list[WordHypothesis]:
         posteriors = SegmentPosteriors(self._network, stream.segment, placed.until)
-        given = stream.boosts.table
-        oov_words = given.oov_words if isinstance(given, GraphBoosts) else ()
         brought = _brought(stream)
         known = len(self._words.graph.word_texts)
         return [
             WordHypothesis(
                 found=each,
-                spelled=tuple(
-                    (self._words.spelled(word),) if word < known else oov_words[word - known]
-                    for word in each.words
-                ),
+                spelled=tuple(told_as(each.words, self._words, stream.boosts)),
                 boosted=tuple(stream.boosts.covered(each.words)),
                 read_out=tuple(stream.boosts.read_out(each.words)),
                 classes=tuple(_class_of(word - known, brought) for word in each.words),

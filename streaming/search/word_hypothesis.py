@@ -13,7 +13,7 @@ from earshot.streaming.results.hypothesis import SpokenWord
 from earshot.streaming.search.ctc_network import CtcNetwork
 from earshot.streaming.search.graph_confidence import SegmentLattice
 from earshot.streaming.stream.segment import Segment
-from earshot.streaming.words.graph_words import SpelledWord, spaces
+from earshot.streaming.words.graph_words import SpelledWord, joined, spaces
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,7 @@ class WordHypothesis:
     @cached_property
     def text(self) -> str:
         """The words as the graph writes them."""
-        return "".join(
-            " " * space + word.text for space, word in zip(self._spaces, self._told, strict=True)
-        )
+        return joined([word.text for word in self._told])
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:

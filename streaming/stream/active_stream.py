@@ -225,6 +225,8 @@ class ActiveStream:
     def _part_before_pause(self, pauses: PauseWatch, ahead: int) -> Cut | None:
         """A window that ends where a pause is known, or where one has lasted as long as awaited."""
         chunking, start = self.chunking, self._next_frame
+        whole = self.track.samples_for(start + chunking.window)
+        pauses.look(whole // self.settings.features.frame_shift)
         pause = pauses.pause_after(start)
         while pause is not None:
             frames = chunking.whole_frames(self.track.frames_before(pause) - start)

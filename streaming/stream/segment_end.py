@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from earshot.streaming.events import FinalCause
 from earshot.streaming.results.hypothesis import Hypothesis
 from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream.endpoint import Endpoint, pause_boundary
@@ -65,10 +66,9 @@ def divided_ending(lane: Lane, decoder: Dividing) -> Ending | None:
     if boundary < stream.segment.frames:
         decoder.truncate(stream, boundary)
     hypotheses = decoder.nbest(stream, ended=ended)
-    if not ended:
-        return Ending(stream, "max_utterance", boundary, hypotheses, rest=rest)
-    pause_frames = endpoint.blank_run
-    return Ending(stream, "endpoint", boundary, hypotheses, rest=rest, pause_frames=pause_frames)
+    cause: FinalCause = "endpoint" if ended else "max_utterance"
+    pause_frames = endpoint.blank_run if ended else 0
+    return Ending(stream, cause, boundary, hypotheses, rest=rest, pause_frames=pause_frames)
 
 
 def _end_of_flush(lane: Lane, nbest: Callable[[bool], Sequence[Hypothesis]]) -> Ending | None:

@@ -10,7 +10,7 @@ from earshot.models.tokenizers.tokenizer import Tokenizer
 from earshot.models.whisper_decoder.pen import WrittenWord
 from earshot.streaming.results.hypothesis import SpokenWord
 from earshot.streaming.search.word_hypothesis import SegmentPosteriors
-from earshot.streaming.words.graph_words import spaces
+from earshot.streaming.words.graph_words import joined
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,7 @@ class OwnHypothesis:
     @property
     def text(self) -> str:
         """The words as the first pass would write them."""
-        texts = [word.text for word in self.words]
-        return "".join(" " * space + t for space, t in zip(spaces(texts), texts, strict=True))
+        return joined([word.text for word in self.words])
 
     @property
     def frames(self) -> Sequence[int]:

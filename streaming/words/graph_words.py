@@ -186,6 +186,11 @@ class GraphWords:
             return (self._unknown,)
 
 
+def joined(texts: Sequence[str]) -> str:
+    """Words as people write them one after the other."""
+    return "".join(" " * space + text for space, text in zip(spaces(texts), texts, strict=True))
+
+
 def spaces(texts: Sequence[str]) -> list[bool]:
     """Whether a space stands before each word: not before the first, nor between CJK characters."""
     return [False] * bool(texts) + [

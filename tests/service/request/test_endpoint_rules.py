@@ -68,4 +68,9 @@ def test_operators_have_the_same_choices() -> None:
     settings = Settings.load(silence_ms=600, eot_threshold=0.9, eot_timeout_ms=2000)
     rules = EndpointRules.of(settings, detects_turns=True)
     assert rules.live == asked("", rules) == EndpointConfig(2000, turn=TurnConfig(0.9, 600))
-    assert rules.plain() == EndpointConfig(600)
+    assert rules.plain == EndpointConfig(600)
+
+
+def test_an_operator_without_patience_has_the_least_pause() -> None:
+    rules = EndpointRules(silence_ms=0)
+    assert rules.plain == rules.live == asked("", rules) == EndpointConfig(300)

@@ -10,6 +10,7 @@ from earshot.streaming.samples import Samples
 
 SHIFT = 160
 QUIET = 24  # frames
+EVER = 10**9
 
 
 def sound(*parts: tuple[float, int], seed: int = 0) -> Samples:
@@ -22,10 +23,12 @@ def sound(*parts: tuple[float, int], seed: int = 0) -> Samples:
 def watching(samples: Samples, first_sample: int = 0) -> PauseWatch:
     watch = PauseWatch(SHIFT, 10.0, first_sample)
     watch.listen(samples)
+    watch.look(EVER)
     return watch
 
 
 def pauses(watch: PauseWatch) -> list[int]:
+    watch.look(EVER)
     found, frame = [], -1
     while (pause := watch.pause_after(frame)) is not None:
         found.append(pause)
@@ -64,6 +67,16 @@ def test_frames_are_quiet_only_as_far_as_they_are_here() -> None:
     assert watch.is_quiet(85, 120)
     assert not watch.is_quiet(85, 121)
     assert not watch.is_quiet(70, 90)
+
+
+def test_what_nobody_has_looked_at_is_not_known() -> None:
+    watch = PauseWatch(SHIFT, 10.0)
+    watch.listen(sound((-60, 30), (-20, 50), (-60, 100)))
+    watch.look(90)
+    assert watch.pause_after(0) is None
+    assert not watch.is_quiet(85, 100)
+    watch.look(150)
+    assert watch.pause_after(0) is not None
 
 
 def test_another_pause_comes_no_sooner_than_it_is_said() -> None:
