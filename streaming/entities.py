@@ -130,10 +130,12 @@ def _entity(name: str, text: object, weight: object) -> Entity:
 def _check_list(name: str, members: tuple[Entity, ...]) -> None:
     if not members:
         raise _refused(f"{name} has no members")
-    if len({entity.text.casefold() for entity in members}) < len(members):
-        raise _refused(f"{name} has a member twice")
-    for entity in members:
-        _check_text(name, entity.text)
+    seen: set[str] = set()
+    for place, entity in enumerate(members, start=1):
+        _check_text(name, place, entity.text)
+        if entity.text.casefold() in seen:
+            raise _refused(f"{name} has the member {entity.text!r} twice")
+        seen.add(entity.text.casefold())
     weights = [entity.weight for entity in members]
     if not all(0.0 < weight < math.inf for weight in weights):  # written so that NaN fails
         raise _refused(f"the weights of {name} must be numbers above 0")
@@ -141,11 +143,11 @@ def _check_list(name: str, members: tuple[Entity, ...]) -> None:
         raise _refused(f"the weights of {name} are more than {MOST_APART:g} times apart")
 
 
-def _check_text(name: str, text: str) -> None:
+def _check_text(name: str, place: int, text: str) -> None:
     if not text:
-        raise _refused(f"a member of {name} has no words")
+        raise _refused(f"member {place} of {name} has no words")
     if len(text) > MOST_LETTERS_EACH:
-        raise _refused(f"a member of {name} is longer than {MOST_LETTERS_EACH} letters")
+        raise _refused(f"member {place} of {name} is longer than {MOST_LETTERS_EACH} letters")
     if not text.isprintable():
         raise _refused(f"{text!r} of {name} is not printable")
     if (words := len(text.split())) > MOST_WORDS_EACH:

@@ -117,9 +117,12 @@ def show_lm(choice: LmChoice) -> str:
 def _share(part: str, *, alone: bool) -> tuple[str, float]:
     match = _SHARE.fullmatch(part)
     if match is None:
-        raise InvalidStreamConfig(f"lm={part[:_SHOWN]}: must be on, off, or names with weights")
+        said = "must be on, off, or names with weights, such as a:0.7,b:0.3"
+        raise InvalidStreamConfig(f"lm={part[:_SHOWN]}: {said}")
     if match["share"] is None and not alone:
         raise InvalidStreamConfig(f"lm={part[:_SHOWN]}: of several models each needs a weight")
+    if match["name"] == OWN and alone and match["share"] is not None:
+        raise InvalidStreamConfig(f"lm={part[:_SHOWN]}: on alone takes no weight")
     if match["share"] in ("", "."):
         raise InvalidStreamConfig(f"lm={part[:_SHOWN]}: a weight is missing behind the colon")
     return match["name"], 1.0 if match["share"] is None else float(match["share"])

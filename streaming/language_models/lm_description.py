@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,10 +36,37 @@ class LmDescription:
     classes: tuple[str, ...] = ()
 
 
-def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescription:
+class GraphWords:
+    """The texts of a decoding graph's words, which take long to read, for one look at many models.
+
+    They are as large as the graph's vocabulary: nobody keeps them after the look.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return self._graph.word_texts[1:]
+
+    @cached_property
+    def _known(self) -> frozenset[bytes]:
+        return frozenset(text.encode() for text in self._texts)
+
+    def missing_in(self, image: LmImage) -> int:
+        """How many of them a model lacks; the smaller vocabulary is looked through."""
+        if image.header.words < len(self._texts):
+            own = {image.native.text_of(word) for word in range(image.header.words)}
+            return len(self._known - own)
+        return int(np.count_nonzero(image.find_words(self._texts) == NO_WORD))
+
+
+def described(
+    file: LmFile, graph: Graph | None, words: GraphWords | None, *, in_search: bool
+) -> LmDescription:
     """The description; its words are looked for in the file. Raises LmImageError.
 
-    in_search: whether models are asked by searches that can.
+    words: of the graph. in_search: whether models are asked by searches that can.
     """
     from earshot.decoder_kernels.lm.lm_image import LmImage
     from earshot.decoder_kernels.lm.word_classes import image_classes
@@ -52,13 +80,8 @@ def described(file: LmFile, graph: Graph | None, *, in_search: bool) -> LmDescri
         ngrams=header.num_ngrams,
         words=header.words,
         bytes=header.file_size,
-        missing=None if graph is None else _missing(image, graph),
+        missing=None if words is None else words.missing_in(image),
         subtracts=graph is not None and graph.small_lm is not None,
         searched=in_search and header.order <= MAX_ORDER,
         classes=tuple(image_classes(image)),
     )
-
-
-def _missing(image: LmImage, graph: Graph) -> int:
-    numbers = image.find_words(graph.word_texts[1:])
-    return int(np.count_nonzero(numbers == NO_WORD))

@@ -22,7 +22,7 @@ from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
-from earshot.streaming.language_models.lm_description import LmDescription, described
+from earshot.streaming.language_models.lm_description import GraphWords, LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder, identity_of
 from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
 from earshot.streaming.lm_mix import OWN, LmChoice, LmMix
@@ -141,7 +141,8 @@ class OpenLms:
             return []
         with self._lock:
             files = [file for file in self._folder.files().values() if file.header is not None]
-        found = {file: self._description(file) for file in files}  # it takes a while
+        words = None if self._graph is None else GraphWords(self._graph)
+        found = {file: self._description(file, words) for file in files}  # it takes a while
         self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
 
@@ -190,7 +191,8 @@ class OpenLms:
         if file is None:
             if self._searched is not None:
                 self._searched.forget(name)
-            there_are = ", ".join(list(folder.files())[:NAMES_SHOWN]) or "none"
+            usable = [each.name for each in folder.files().values() if each.header is not None]
+            there_are = ", ".join(usable[:NAMES_SHOWN]) or "none"
             raise InvalidStreamConfig(
                 f"lm={name}: there is no such model here; there are: {there_are}"
             )
@@ -239,11 +241,11 @@ class OpenLms:
         nats = self._graph.unknown_cost if self._graph is not None else 0.0
         return min(round((nats if nats > 0 else UNSEEN_NATS) * COST_STEPS), NEVER)
 
-    def _description(self, file: LmFile) -> LmDescription | None:
+    def _description(self, file: LmFile, words: GraphWords | None) -> LmDescription | None:
         """None where the file has changed under us: the next look finds it."""
         try:
             return self._described.get(file) or described(
-                file, self._graph, in_search=self._searched is not None
+                file, self._graph, words, in_search=self._searched is not None
             )
         except LmImageError as error:
             log.warning("language models: %s", error)

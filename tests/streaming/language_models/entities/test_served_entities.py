@@ -92,7 +92,7 @@ def test_a_word_that_the_graph_has_may_be_a_member_and_is_told_once(client, soun
         ("calls", {"digit": []}, "entities: digit has no members"),
         ("calls", {"digit": ["q"]}, "entities: 'q' of digit"),
         ("calls", {"digit": ["三 q 四"]}, "entities: '三 q 四' of digit: cannot encode 'q'"),
-        ("calls", {"digit": [" "]}, "entities: a member of digit has no words"),
+        ("calls", {"digit": [" "]}, "entities: member 1 of digit has no words"),
         ("calls", {"digit": ["三 " * 11]}, "of digit has 11 words, 10 are allowed"),
     ],
 )
