@@ -11,6 +11,7 @@ import { byId } from "./controls/elements.js";
 import { acceptFiles } from "./controls/file-drop.js";
 import { LevelMeter } from "./controls/level-meter.js";
 import { listSamples } from "./controls/samples.js";
+import { stick } from "./controls/stick.js";
 import { Notice, Status } from "./controls/status.js";
 import { transcribeFile } from "./listen/file-upload.js";
 import { Server } from "./listen/server.js";
@@ -68,6 +69,8 @@ byId("finalize").addEventListener("click", () => session?.finalize());
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") session?.stop();
 });
+for (const column of document.querySelectorAll(".side, .side aside"))
+  stick(column, document.querySelector(".dock"));
 acceptFiles(byId("file"), byId("curtain"), upload);
 byId("forget").addEventListener("click", forget);
 byId("kept").hidden = !keptTakes.works;
