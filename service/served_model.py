@@ -12,7 +12,8 @@ class ServedModel:
     asked to decode. chunks_ms: what a request may name as its chunk. most_earned: nats beyond which
     no weight of a boost changes anything, None where that is not known. writes_marks:
     whether it may know capitals and marks. detects_turns: whether it can tell how likely a speaker
-    has finished. details: what else /v1/models tells, such as parameters.
+    has finished. card: what its makers say of it, in Markdown, where they do. details: what else
+    /v1/models tells, such as parameters.
     """
 
     name: str
@@ -25,4 +26,5 @@ class ServedModel:
     most_earned: float | None = None
     writes_marks: bool = True
     detects_turns: bool = False
+    card: str | None = None
     details: Mapping[str, object] = field(default_factory=dict)

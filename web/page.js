@@ -5,21 +5,27 @@
 import { BoostEditor } from "./boosts/boost-editor.js";
 import { Boosts } from "./boosts/boosts.js";
 import { Clip } from "./capture/clip.js";
-import { Microphone } from "./capture/microphone.js";
+import { Microphone, microphones } from "./capture/microphone.js";
+import { showCode } from "./code/code-view.js";
 import { awakeUntil } from "./controls/awake.js";
 import { byId } from "./controls/elements.js";
 import { acceptFiles } from "./controls/file-drop.js";
 import { LevelMeter } from "./controls/level-meter.js";
 import { listSamples } from "./controls/samples.js";
+import { sheetOf } from "./controls/sheet.js";
 import { stick } from "./controls/stick.js";
 import { Notice, Status } from "./controls/status.js";
-import { transcribeFile } from "./listen/file-upload.js";
+import { Reconnect } from "./listen/reconnect.js";
 import { Server } from "./listen/server.js";
 import { Session } from "./listen/session.js";
-import { SourceError } from "./problems/source-error.js";
+import { showModel } from "./model/model-view.js";
+import { Options } from "./options/options.js";
+import { OptionsForm } from "./options/options-form.js";
+import { FileTakes } from "./takes/file-takes.js";
 import { KeptTakes } from "./takes/kept-takes.js";
+import { keepingUp, Shelf } from "./takes/shelf.js";
+import { SoundActions } from "./takes/sound-actions.js";
 import { TakeView } from "./takes/take-view.js";
-import { Transcript } from "./takes/transcript.js";
 
 const BROKEN = new Set([
   "connection-lost",
@@ -31,7 +37,8 @@ const MUTE_REMARK = "Nothing but silence: is the microphone muted?";
 
 const server = new Server(document.baseURI);
 const meter = new LevelMeter(byId("ribbon"), byId("level"));
-const notice = new Notice(byId("notice"));
+const reconnect = new Reconnect();
+const notice = new Notice(byId("notice"), () => reconnect.cancel());
 const status = new Status({
   button: byId("listen"),
   label: byId("listen-label"),
@@ -42,7 +49,21 @@ const status = new Status({
   sent: byId("sent"),
 });
 const boosts = new Boosts(storage("localStorage"));
+const options = new Options(storage("localStorage"));
+const optionsForm = new OptionsForm(byId("options"), byId("options-open"), options);
 const keptTakes = new KeptTakes(storage("sessionStorage"));
+const shelf = new Shelf(byId("takes"), keptTakes);
+const asked = () => ({ boosts: boosts.list, parameters: options.parameters() });
+const sounds = new SoundActions({ base: server.base, notice, asked });
+const files = new FileTakes({
+  base: server.base,
+  shelf,
+  notice,
+  asked,
+  onRequest: offerCode,
+  onHeard: (view, file) => sounds.offer(view, file),
+  onProgress: showFile,
+});
 const boostEditor = new BoostEditor(
   {
     form: byId("boost-form"),
@@ -58,40 +79,38 @@ const boostEditor = new BoostEditor(
 let session = null;
 /** The source asked for last: whoever clicks twice wants the second. */
 let wanted = null;
-/** Files go one after the other. */
-let uploads = Promise.resolve();
-let filesUnderWay = 0;
-/** All takes on the page, oldest first. @type {Set<TakeView>} */
-const views = new Set();
 
-byId("listen").addEventListener("click", () => (session ? session.stop() : take(new Microphone())));
+byId("listen").addEventListener("click", () => (session ? session.stop() : take(microphone())));
+sheetOf(byId("options"), byId("options-open"), offerMicrophones);
+sheetOf(byId("model-sheet"), byId("model-open"));
 byId("finalize").addEventListener("click", () => session?.finalize());
 addEventListener("keydown", (event) => {
   if (event.key === "Escape") session?.stop();
 });
 for (const column of document.querySelectorAll(".side, .side aside"))
   stick(column, document.querySelector(".dock"));
-acceptFiles(byId("file"), byId("curtain"), upload);
+acceptFiles(byId("file"), byId("curtain"), (file) => files.upload(file));
 byId("forget").addEventListener("click", forget);
 byId("kept").hidden = !keptTakes.works;
-addEventListener("pagehide", keep);
+addEventListener("pagehide", () => shelf.keep());
 // A phone may end a page in the background without another word.
-document.addEventListener("visibilitychange", () => document.hidden && keep());
-restore();
+document.addEventListener("visibilitychange", () => document.hidden && shelf.keep());
+shelf.restore();
 showServer();
 
 /** Run a source through a stream, and show it. */
 async function take(source) {
   wanted = source;
+  reconnect.cancel();
   await session?.stop();
   await session?.over;
   if (wanted !== source) return;
   notice.clear();
   const { view, taken } = newTake(source);
   session = taken;
-  show(view);
+  shelf.show(view);
   meter.start(taken.transcript);
-  await Promise.all([taken.start(boosts.list), awakeUntil(taken.over)]);
+  await Promise.all([taken.start(boosts.list, options.parameters()), awakeUntil(taken.over)]);
 }
 
 function newTake(source) {
@@ -101,7 +120,9 @@ function newTake(source) {
     handlers: {
       onState: (state) => status.show(state, source),
       onPiece: ({ peak }) => heard(taken, peak),
+      onEvent: () => view.events.render(),
       onTranscript: () => {
+        reconnect.succeeded();
         keepingUp(view, () => view.render());
         meter.requestDraw();
         status.showLatency(taken);
@@ -112,8 +133,16 @@ function newTake(source) {
       onEnd: (problem) => ended(taken, view, problem),
     },
   });
-  const view = new TakeView(source.name, taken.transcript, (word) => meter.pointAt(word));
+  const view = new TakeView(source.name, taken.transcript, {
+    onPoint: (word) => meter.pointAt(word),
+  });
+  view.showEvents(taken.events);
   return { view, taken };
+}
+
+/** @param {TakeView} view @param {import("./code/request-code.js").Request} request */
+function offerCode(view, request) {
+  view.offer("Code", () => showCode(byId("code"), request));
 }
 
 function heard(taken, peak) {
@@ -122,17 +151,29 @@ function heard(taken, peak) {
   status.remark(meter.isMute ? MUTE_REMARK : null);
 }
 
-function ended({ source, wasOpen }, view, problem) {
+function ended({ source, wasOpen, url, recording }, view, problem) {
   session = null;
+  const sound = recording.wav();
+  if (wasOpen && sound) sounds.offer(view, sound);
+  if (wasOpen) offerCode(view, { live: true, url });
   keepingUp(view, () => {
     if (wasOpen) view.settle();
-    else drop(view);
+    else shelf.drop(view);
     if (source.spoken) view.annotate(`Spoken: ${source.spoken}`);
   });
-  keep();
+  shelf.keep();
   meter.requestDraw();
   boostEditor.say("");
-  if (problem) notice.show(problem, remedy(source, problem));
+  if (problem) notice.show(again(source, problem), remedy(source, problem));
+}
+
+/** A broken microphone's stream is taken up by itself. A clip would begin from its start. */
+function again(source, problem) {
+  if (!BROKEN.has(problem.key) || !(source instanceof Microphone)) return problem;
+  const waitS = reconnect.schedule(() => take(source.again()));
+  if (waitS === null) return problem;
+  const lost = `Listening again in ${waitS} s; what is said until then is lost.`;
+  return { ...problem, advice: `${problem.advice} ${lost}` };
 }
 
 function remedy(source, { key }) {
@@ -146,99 +187,47 @@ function configure(list) {
   session.configure(list);
 }
 
-/** Show a file's take at once, and transcribe it after those before it. @param {File} file */
-function upload(file) {
-  notice.clear();
-  const view = new TakeView(file.name, new Transcript(), () => {});
-  const stop = new AbortController();
-  const progress = view.showProgress(() => {
-    stop.abort();
-    progress.say("Cancelled");
-  });
-  if (filesUnderWay++) progress.say("Waiting for the file before it");
-  show(view);
-  // A file whose page failed has been reported; those behind it are read all the same.
-  uploads = uploads
-    .catch(() => {})
-    .then(() => transcribe(file, view, progress, stop.signal))
-    .finally(() => {
-      filesUnderWay -= 1;
-      keep();
-    });
-}
-
-async function transcribe(file, view, progress, signal) {
-  try {
-    for await (const step of transcribeFile(server.base, file, boosts.list, signal)) {
-      if (step.progress) progress.update(step.progress);
-      if (step.segment) view.transcript.apply(step.segment);
-      for (const warning of step.warnings ?? []) view.annotate(warning);
-      keepingUp(view, () => view.render());
-    }
-    view.settle();
-  } catch (error) {
-    view.settled = true;
-    if (signal.aborted) view.annotate("Cancelled.");
-    else uploadFailed(error, file, view);
-  } finally {
-    progress.remove();
-  }
-}
-
-function uploadFailed(error, file, view) {
-  if (!(error instanceof SourceError)) throw error;
-  view.annotate("Not transcribed.");
-  const again = () => {
-    drop(view);
-    upload(file);
-  };
-  notice.show(error.problem, { label: "Try again", run: again });
-}
-
-/** Keep what is on the page through a reload. */
-function keep() {
-  keptTakes.write([...views].map((view) => view.kept()));
-}
-
-function restore() {
-  for (const { name, at, paragraphs, notes } of keptTakes.read()) {
-    const view = new TakeView(name, new Transcript(paragraphs), () => {}, at);
-    view.settled = true;
-    view.render();
-    for (const note of notes) view.annotate(note);
-    show(view);
-  }
-}
-
 /** Take all off the page, and out of the browser, but what is under way. */
 function forget() {
-  for (const view of views) if (view.settled) drop(view);
-  keptTakes.clear();
+  shelf.forget();
   byId("listen").focus(); // the button that was pressed is gone
 }
 
-function drop(view) {
-  views.delete(view);
-  view.element.remove();
+function microphone() {
+  return new Microphone(options.chosen.microphone);
 }
 
-function show(view) {
-  views.add(view);
-  byId("takes").append(view.element);
-  view.element.scrollIntoView({ block: "end" });
+/** The dock is of the take that is under way; a live one comes first. */
+function showFile(name, progress) {
+  if (session) return;
+  if (!progress) return status.remark(null);
+  status.showFile(name, progress);
+  if (progress.totalS) meter.showFile(progress.doneS / progress.totalS);
 }
 
-/** Change a take; if its end was in view, keep it in view, else leave the reader where they are. */
-function keepingUp({ element: take }, change) {
-  const inView = take.getBoundingClientRect().bottom < innerHeight;
-  change();
-  if (inView) take.scrollIntoView({ block: "end" });
+async function offerMicrophones() {
+  optionsForm.offerMicrophones(await microphones());
 }
 
 async function showServer() {
-  const [{ model, boostLimits }, samples] = await Promise.all([server.about(), server.samples()]);
-  byId("model").textContent = model ?? "no answer from the server";
+  const [about, card, samples] = await Promise.all([
+    server.about(),
+    server.card(),
+    server.samples(),
+  ]);
+  const { model, boostLimits, languageModels } = about;
+  byId("model").textContent = model?.name ?? "no answer from the server";
+  byId("model-open").disabled = model === null;
   if (boostLimits) boostEditor.limit(boostLimits);
+  if (model) {
+    byId("model-title").textContent = model.name;
+    showModel(byId("model-facts"), byId("model-card"), model, card);
+    optionsForm.offer({
+      models: languageModels,
+      ownModel: Boolean(model.graph ?? model.transducer_lm),
+      detectsTurns: model.detects_turns === true,
+    });
+  }
   const play = (sample) => take(new Clip(sample, server.sampleAddress(sample.file)));
   listSamples(byId("samples"), samples, play);
 }

@@ -1,4 +1,4 @@
-"""Questions of operators and pages: liveness, readiness, metrics, models, demo clips."""
+"""Questions of operators and pages: liveness, readiness, metrics, the model, demo clips."""
 
 import json
 from pathlib import Path
@@ -54,6 +54,13 @@ async def models(request: Request) -> Response:
     for dialect in request.app.state.dialects:
         answer |= await run_in_threadpool(dialect.models, request)  # it may read files
     return JSONResponse(answer)
+
+
+@router.get("/v1/card")
+async def card(request: Request) -> Response:
+    """What the model's makers say of it, in Markdown; null where they say nothing."""
+    model = services_of(request).model
+    return JSONResponse({"name": model.name, "card": model.card})
 
 
 @router.get("/v1/samples")

@@ -43,6 +43,8 @@ class Script:
     unboostable: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()
     boost_limits: dict[str, int] | None = None
+    language_models: tuple[str, ...] = ()
+    card: str | None = None
     upload_error: tuple[int, dict[str, str]] | None = None
     upload_gate: threading.Event = field(default_factory=threading.Event)
     segments_at_once: bool = False
@@ -95,6 +97,7 @@ class ScriptedServer:
                 Route("/", lambda _: FileResponse(web_root() / "index.html")),
                 Route("/readyz", self._readyz),
                 Route("/v1/models", self._models),
+                Route("/v1/card", lambda _: JSONResponse({"card": self.script.card})),
                 Route("/v1/listen", self._upload, methods=["POST"]),
                 WebSocketRoute("/v1/listen", self._listen),
                 Mount("/web", _PageFiles(directory=web_root())),
@@ -106,9 +109,10 @@ class ScriptedServer:
         return JSONResponse(body, status_code=200 if self.script.ready else 503)
 
     async def _models(self, _: Request) -> Response:
-        return JSONResponse(
-            {"stt": [{"name": "scripted"}], "boost_limits": self.script.boost_limits}
-        )
+        model = {"name": "scripted", "detects_turns": True, "graph": {"words": 9}}
+        named = [{"name": name} for name in self.script.language_models]
+        limits = self.script.boost_limits
+        return JSONResponse({"stt": [model], "boost_limits": limits, "language_models": named})
 
     async def _listen(self, ws: WebSocket) -> None:
         if self.script.refuse is not None:
@@ -124,6 +128,8 @@ class ScriptedServer:
 
     async def _upload(self, request: Request) -> Response:
         self.uploads.append(await request.body())
+        params = request.query_params
+        self.queries.append({key: params.getlist(key) for key in params})
         if self.script.upload_error is not None:
             status, body = self.script.upload_error
             return JSONResponse(body, status_code=status)

@@ -183,6 +183,22 @@ HTMLAnchorElement.prototype.click = function () { window.saved[0] = this.downloa
 """
 
 
+def test_the_dock_shows_the_file_that_is_read_and_not_the_take_before(
+    page: Page, server: ScriptedServer, speech: Path
+) -> None:
+    page.start()
+    page.until(lambda: page.text("#latency-finals") != "–")
+    page.stop()
+    page.choose_file(speech)
+    page.until(lambda: page.text("#state").startswith("Reading smart-mirror.opus, "))
+    assert page.text("#state").endswith(" times real time")
+    assert (page.text("#latency-words"), page.text("#latency-finals")) == ("–", "–")
+    assert page.text("#sent") == "15.0 s"
+    page.until(lambda: page.run(HAS_COLOUR, "--ribbon-settled"))
+    server.script.upload_gate.set()
+    page.until(lambda: page.text("#state") == "Ready")
+
+
 def test_a_files_warnings_are_noted(page: Page, server: ScriptedServer, speech: Path) -> None:
     server.script.unboostable = ("björk",)
     server.script.upload_gate.set()

@@ -20,7 +20,8 @@ def test_escape_stops(page: Page, server: ScriptedServer) -> None:
 
 
 def test_everything_is_reached_and_done_by_keyboard(page: Page, server: ScriptedServer) -> None:
-    expected = ["listen", "file", "boost-input", "add", *["sample"] * 6]
+    expected = ["model-open", "options-open", "listen", "file"]
+    expected += ["boost-input", "add", *["sample"] * 6]
     reached = []
     for _ in expected:
         page.press(Keys.TAB)

@@ -84,6 +84,46 @@ def test_after_a_broken_stream_one_click_goes_on(page: Page, server: ScriptedSer
     page.stop()
 
 
+def test_a_broken_stream_is_taken_up_by_itself(page: Page, server: ScriptedServer) -> None:
+    server.script.close = (1.0, 1006, "")
+    page.click("#listen")
+    page.problem()
+    assert "Listening again in 2 s; what is said until then is lost." in page.text(".problem p")
+    server.script.close = None
+    page.until(lambda: len(page.all(".take")) == 2 and page.finals()[1:])
+    assert page.all(".problem") == []
+    page.stop()
+
+
+def test_who_dismisses_the_notice_is_left_alone(page: Page, server: ScriptedServer) -> None:
+    page.run(REMEMBER_CLEARED)
+    server.script.close = (1.0, 1006, "")
+    page.click("#listen")
+    page.problem()
+    page.click(".problem .quiet")
+    assert page.run("return window.waiting.size") == 0
+
+
+# The waits of a second and more that have not been cancelled.
+REMEMBER_CLEARED = """
+window.waiting = new Set();
+const [start, cancel] = [window.setTimeout, window.clearTimeout];
+window.setTimeout = (run, ms, ...rest) => {
+  const id = start(run, ms, ...rest);
+  if (ms === 2000) window.waiting.add(id);
+  return id;
+};
+window.clearTimeout = (id) => { window.waiting.delete(id); cancel(id); };
+"""
+
+
+def test_a_recording_that_broke_waits_for_a_click(page: Page, server: ScriptedServer) -> None:
+    server.script.close = (1.0, 1006, "")
+    page.click(".sample")
+    page.problem()
+    assert "Listening again" not in page.text(".problem p")
+
+
 def test_a_dead_server_is_named(page: Page, server: ScriptedServer) -> None:
     server.script.sentences = ENDLESS
     page.start()

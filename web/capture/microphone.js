@@ -11,19 +11,33 @@ import { SourceError } from "../problems/source-error.js";
 
 const MODEL_RATE_HZ = 16_000;
 
+/** Those that the browser tells of; before it may use one it gives no names. */
+export async function microphones() {
+  const devices = (await navigator.mediaDevices?.enumerateDevices()) ?? [];
+  return devices
+    .filter(({ kind, deviceId, label }) => kind === "audioinput" && deviceId && label)
+    .map(({ deviceId: id, label }) => ({ id, label }));
+}
+
 // Echo cancelling and noise suppression are made for people's ears; they gate soft consonants away.
-const CONSTRAINTS = {
-  audio: {
+function constraints(/** @type {string} */ device) {
+  const audio = {
     channelCount: 1,
     echoCancellation: false,
     noiseSuppression: false,
     autoGainControl: true,
-  },
-};
+  };
+  return { audio: device ? { ...audio, deviceId: { exact: device } } : audio };
+}
 
 export class Microphone {
   name = "Microphone";
   opening = "Waiting for the microphone";
+
+  /** @param {string} device its id, "" for the browser's choice */
+  constructor(device = "") {
+    this.device = device;
+  }
 
   /**
    * Ask for the microphone.
@@ -33,7 +47,7 @@ export class Microphone {
    * @throws {SourceError}
    */
   async open(onPiece, onEnd) {
-    this.stream = await requestMicrophone();
+    this.stream = await requestMicrophone(this.device);
     const [track] = this.stream.getAudioTracks();
     track.onended = () => onEnd(new SourceError(problem("microphone-lost")));
     const { context, node } = connectedContext(this.stream);
@@ -53,17 +67,17 @@ export class Microphone {
   }
 
   again() {
-    return new Microphone();
+    return new Microphone(this.device);
   }
 }
 
-async function requestMicrophone() {
+async function requestMicrophone(device) {
   if (!globalThis.isSecureContext) throw new SourceError(problem("insecure-page"));
   if (!navigator.mediaDevices || !globalThis.AudioWorkletNode) {
     throw new SourceError(problem("unsupported-browser"));
   }
   try {
-    return await navigator.mediaDevices.getUserMedia(CONSTRAINTS);
+    return await navigator.mediaDevices.getUserMedia(constraints(device));
   } catch (error) {
     const known = problemOfMicrophone(error);
     throw known ? new SourceError(known, { cause: error }) : error;

@@ -44,6 +44,15 @@ export class LevelMeter {
     this.peaks = [];
     this.dropped = 0;
     this.silentBars = 0;
+    /** How much of a file has been read, 0 to 1; null where there is none. */
+    this.fraction = null;
+    this.requestDraw();
+  }
+
+  /** Show how far a file is, whose sound is not at hand. @param {number} fraction 0 to 1 */
+  showFile(fraction) {
+    if (this.fraction === null) this.start(null);
+    this.fraction = fraction;
     this.requestDraw();
   }
 
@@ -98,7 +107,9 @@ export class LevelMeter {
     for (let i = 0; i < fit; i++) {
       const peak = this.peaks[first + i - this.dropped];
       const size = Math.max(BAR_WIDTH_PX, loudness(peak ?? 0) * height);
-      pen.fillStyle = peak === undefined ? colours.empty : colours[this.#stage(first + i)];
+      const read = this.fraction !== null && i < this.fraction * fit;
+      const stage = peak === undefined ? "empty" : this.#stage(first + i);
+      pen.fillStyle = colours[read ? "settled" : stage];
       pen.beginPath();
       pen.roundRect(i * BAR_PITCH_PX, middle - size / 2, BAR_WIDTH_PX, size, 1);
       pen.fill();

@@ -36,6 +36,18 @@ export class Status {
     finalize.disabled = state !== "open";
   }
 
+  /**
+   * A file is being read; nobody waits for its words one by one, so there are no latencies.
+   * @param {string} name
+   * @param {{doneS: number, tookS: number}} progress seconds of its sound, and those it took
+   */
+  showFile(name, { doneS, tookS }) {
+    const speed = tookS > 0 && doneS > 0 ? `, ${(doneS / tookS).toFixed(1)} times real time` : "";
+    this.remark(`Reading ${name}${speed}`);
+    this.parts.words.textContent = this.parts.finals.textContent = duration(null);
+    this.parts.sent.textContent = `${doneS.toFixed(1)} s`;
+  }
+
   /** Put a remark in the state's place; null takes it back. @param {string|null} text */
   remark(text) {
     const shown = text ?? this.meaning;
@@ -53,8 +65,10 @@ export class Status {
 
 /** The message about what went wrong. It stays until dismissed or until the next start. */
 export class Notice {
-  constructor(/** @type {HTMLElement} */ container) {
+  /** @param {HTMLElement} container @param {() => void} onDismiss somebody has read it */
+  constructor(container, onDismiss) {
     this.container = container;
+    this.onDismiss = onDismiss;
   }
 
   /**
@@ -64,7 +78,7 @@ export class Notice {
   show({ key, title, advice }, remedy) {
     const dismiss = element(
       "button",
-      { type: "button", class: "quiet", onclick: () => this.clear() },
+      { type: "button", class: "quiet", onclick: () => this.#dismiss() },
       "Dismiss",
     );
     const act =
@@ -87,6 +101,11 @@ export class Notice {
         element("div", { class: "problem-actions" }, ...(act ? [act] : []), dismiss),
       ),
     );
+  }
+
+  #dismiss() {
+    this.clear();
+    this.onDismiss();
   }
 
   clear() {

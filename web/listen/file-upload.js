@@ -7,19 +7,21 @@ import { readEvents } from "./event-stream.js";
 import { problemOfUpload } from "../problems/problems.js";
 import { SourceError } from "../problems/source-error.js";
 
+/** @typedef {import("./listen-client.js").Boost} Boost */
+/** @typedef {{boosts: Boost[], parameters: Record<string, string>}} Asked */
 /** @typedef {{doneS: number, totalS: number|null}} Progress */
 
 /**
  * @param {string} base address of the page
- * @param {File} file
- * @param {import("./listen-client.js").Boost[]} boosts
+ * @param {Blob} file
+ * @param {Asked} asked
  * @param {AbortSignal} signal
  * @returns {AsyncGenerator<{progress?: Progress, segment?: object, warnings?: string[]}>} a segment
  *   is a Results message; the generator ends when the file does
  * @throws {SourceError} with the problem to show
  */
-export async function* transcribeFile(base, file, boosts, signal) {
-  const response = await post(base, file, boosts, signal);
+export async function* transcribeFile(base, file, asked, signal) {
+  const response = await post(base, file, asked, signal);
   for await (const { event, data } of readEvents(response.body)) {
     const message = JSON.parse(data);
     if (event === "progress")
@@ -34,17 +36,22 @@ export async function* transcribeFile(base, file, boosts, signal) {
   throw new SourceError(problemOfUpload(0)); // the connection broke before the result
 }
 
-async function post(base, file, boosts, signal) {
+/** Address of a file's request. @param {string} base @param {Asked} asked */
+export function fileUrl(base, { boosts, parameters }) {
   const url = new URL("v1/listen", base);
-  url.searchParams.set("punctuate", "true");
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   for (const boost of boosts) url.searchParams.append("keywords", keyword(boost));
+  return url.href;
+}
+
+async function post(base, file, asked, signal) {
   const headers = {
     Accept: "text/event-stream",
     "Content-Type": file.type || "application/octet-stream",
   };
   let response;
   try {
-    response = await fetch(url, { method: "POST", body: file, headers, signal });
+    response = await fetch(fileUrl(base, asked), { method: "POST", body: file, headers, signal });
   } catch (error) {
     if (signal.aborted) throw error;
     throw new SourceError(problemOfUpload(0), { cause: error });

@@ -28,6 +28,7 @@ import { keyword } from "../boosts/boosts.js";
 /**
  * @typedef {object} Handlers
  * @property {(state: ListenState) => void} [onState]
+ * @property {(message: object) => void} [onMessage] any message, before it is understood
  * @property {(results: object) => void} [onResults] a Results message
  * @property {BoostRemark} [onBoostRemark]
  * @property {(outcome: {ok: boolean, description: string}) => void} [onConfigured]
@@ -54,7 +55,6 @@ export function listenUrl(base, { sampleRateHz, boosts = [], parameters = {} }) 
     sample_rate: sampleRateHz,
     channels: 1,
     interim_results: true,
-    punctuate: true,
     warnings: true, // as messages of their own
     ...parameters,
   };
@@ -186,6 +186,7 @@ export class ListenClient {
 
   #receive(data) {
     const message = JSON.parse(data);
+    this.handlers.onMessage?.(message);
     switch (message.type) {
       case "Results":
         return this.handlers.onResults?.(message);

@@ -5,6 +5,12 @@
 
 /** @typedef {import("../problems/problems.js").ServerCondition} ServerCondition */
 /** @typedef {import("../boosts/boosts.js").BoostLimits} BoostLimits */
+/**
+ * @typedef {object} About
+ * @property {Record<string, any>|null} model an entry of /v1/models
+ * @property {BoostLimits|null} boostLimits
+ * @property {string[]} languageModels
+ */
 
 const ANSWER_WITHIN_MS = 4_000;
 
@@ -15,15 +21,25 @@ export class Server {
   }
 
   /**
-   * Name of the model that answers, and how much may be boosted;
+   * The model that answers, how much may be boosted, and the language models that may be named;
    * null where the server does not say.
-   * @returns {Promise<{model: string|null, boostLimits: BoostLimits|null}>}
+   * @returns {Promise<About>}
    */
   async about() {
     const answer = await this.#get("v1/models");
-    if (!answer?.ok) return { model: null, boostLimits: null };
-    const { stt, boost_limits: limits } = await answer.json();
-    return { model: stt?.[0]?.name ?? null, boostLimits: limits ? boostLimits(limits) : null };
+    if (!answer?.ok) return { model: null, boostLimits: null, languageModels: [] };
+    const { stt, boost_limits: limits, language_models: named = [] } = await answer.json();
+    return {
+      model: stt?.[0] ?? null,
+      boostLimits: limits ? boostLimits(limits) : null,
+      languageModels: named.map(({ name }) => name),
+    };
+  }
+
+  /** What the model's makers say of it, in Markdown. @returns {Promise<string|null>} */
+  async card() {
+    const answer = await this.#get("v1/card");
+    return answer?.ok ? (await answer.json()).card : null;
   }
 
   /** @returns {Promise<import("../capture/clip.js").Sample[]>} */

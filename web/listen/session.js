@@ -4,8 +4,10 @@
  *   opening → connecting → open → finishing → closed
  */
 
+import { EventLog } from "./event-log.js";
 import { lateMs, RunningMedian, SentClock } from "./latency.js";
 import { ListenClient, listenUrl } from "./listen-client.js";
+import { Recording } from "../capture/recording.js";
 import { problem, problemOfEnding } from "../problems/problems.js";
 import { SourceError } from "../problems/source-error.js";
 import { Transcript } from "../takes/transcript.js";
@@ -18,6 +20,7 @@ import { Transcript } from "../takes/transcript.js";
  * @typedef {object} SessionHandlers
  * @property {(state: SessionState) => void} onState
  * @property {(piece: import("../capture/capture.js").Piece) => void} onPiece
+ * @property {() => void} onEvent a message came
  * @property {() => void} onTranscript the transcript or a latency changed
  * @property {import("./listen-client.js").BoostRemark} onBoostRemark
  * @property {(outcome: {ok: boolean, description: string}) => void} onConfigured
@@ -29,10 +32,14 @@ const LOADED = new Set(["sound-failed", "clip-unreadable"]);
 
 export class Session {
   transcript = new Transcript();
+  events = new EventLog();
+  recording = new Recording();
   sent = new SentClock();
   latency = { partial: new RunningMedian(), final: new RunningMedian() };
   /** @type {SessionState} */
   state = "opening";
+  /** Address of its request, once there is one. @type {string|null} */
+  url = null;
 
   /**
    * @param {object} options
@@ -56,8 +63,12 @@ export class Session {
     return this.client?.opened ?? false;
   }
 
-  /** Open the source, then the stream. @param {import("./listen-client.js").Boost[]} boosts */
-  async start(boosts) {
+  /**
+   * Open the source, then the stream.
+   * @param {import("./listen-client.js").Boost[]} boosts
+   * @param {Record<string, string>} parameters what else is asked for
+   */
+  async start(boosts, parameters) {
     this.#enter("opening");
     try {
       const rate = await this.source.open(
@@ -65,7 +76,7 @@ export class Session {
         (error) => this.#sourceEnded(error),
       );
       if (this.ended) return this.source.close(); // cancelled while the browser was asking
-      this.client = this.#connect(rate, boosts);
+      this.client = this.#connect(rate, boosts, parameters);
       this.source.start();
     } catch (error) {
       await this.#startFailed(error);
@@ -94,28 +105,36 @@ export class Session {
     if (found.key === "sound-failed" && !gone) throw error;
   }
 
-  #connect(sampleRateHz, boosts) {
+  #connect(sampleRateHz, boosts, parameters) {
     const { onBoostRemark, onConfigured } = this.handlers;
-    const url = listenUrl(this.server.base, { sampleRateHz, boosts });
+    this.url = listenUrl(this.server.base, { sampleRateHz, boosts, parameters });
     const client = new ListenClient({
-      url,
+      url: this.url,
       sampleRateHz,
       handlers: {
         onState: (state) => this.#enter(state),
+        onMessage: (message) => this.#log(message),
         onResults: (results) => this.#take(results),
         onBoostRemark,
         onConfigured,
         onEnding: (ending) => this.#streamEnded(ending),
       },
     });
+    this.connectedMs = performance.now();
     client.connect();
     return client;
   }
 
   #send(piece) {
     this.client.sendAudio(piece.samples);
+    this.recording.add(piece);
     this.sent.record(piece.seconds, performance.now());
     this.handlers.onPiece(piece);
+  }
+
+  #log(message) {
+    this.events.add(message, (performance.now() - this.connectedMs) / 1000);
+    this.handlers.onEvent();
   }
 
   #take(results) {

@@ -26,6 +26,10 @@ const PROBLEMS = {
     "No microphone found",
     "Connect one and start again, or play one of the recordings.",
   ],
+  "microphone-gone": [
+    "The chosen microphone is not there",
+    "Connect it, or choose another one in the options, then start again.",
+  ],
   "microphone-busy": [
     "The microphone cannot be opened",
     "Another program may be using it. Close that program, then start again.",
@@ -56,7 +60,7 @@ const PROBLEMS = {
   ],
   "handshake-refused": [
     "The server refused the stream",
-    "It is up and has room, yet it said no. It may not take one of the boosted words, " +
+    "It is up and has room, yet it said no. It may not take a boosted word or an option, " +
       "or a proxy in between may not pass WebSockets.",
   ],
   "connection-lost": ["The connection broke", "What was recognised is kept. Reconnect to go on."],
@@ -123,7 +127,7 @@ export function problemOfMicrophone(error) {
     NotAllowedError: "permission-denied",
     SecurityError: "permission-denied",
     NotFoundError: "no-microphone",
-    OverconstrainedError: "no-microphone",
+    OverconstrainedError: "microphone-gone",
     NotReadableError: "microphone-busy",
     AbortError: "microphone-busy",
   }[error.name];

@@ -7,6 +7,7 @@
 
 import { FORMATS } from "./captions.js";
 import { element } from "../controls/elements.js";
+import { EventsView } from "./events-view.js";
 import { UNSURE_BELOW } from "./transcript.js";
 
 /** @typedef {import("./transcript.js").Word} Word */
@@ -14,10 +15,11 @@ import { UNSURE_BELOW } from "./transcript.js";
 export class TakeView {
   /**
    * @param {string} name @param {import("./transcript.js").Transcript} transcript
-   * @param {(word: Word|null) => void} onPoint a word is pointed at, or none is any more
-   * @param {number} at when it began, in milliseconds since 1970
+   * @param {object} [how]
+   * @param {(word: Word|null) => void} [how.onPoint] a word is pointed at, or none is any more
+   * @param {number} [how.at] when it began, in milliseconds since 1970
    */
-  constructor(name, transcript, onPoint, at = Date.now()) {
+  constructor(name, transcript, { onPoint = () => {}, at = Date.now() } = {}) {
     this.name = name;
     this.transcript = transcript;
     this.at = at;
@@ -25,6 +27,8 @@ export class TakeView {
     this.settled = false;
     /** @type {string[]} */
     this.remarks = [];
+    /** @type {(word: Word) => void} a word was clicked */
+    this.onPlay = () => {};
     this.finals = element("div", {
       class: "finals",
       role: "log",
@@ -32,6 +36,7 @@ export class TakeView {
     });
     this.partial = element("p", { class: "partial", "aria-hidden": "true" });
     this.notes = element("div", { class: "notes" });
+    this.aside = element("div", { class: "beside", role: "status" });
     this.actions = element("div", { class: "take-actions", hidden: true }, ...this.#buttons());
     const time = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     this.element = element(
@@ -46,6 +51,7 @@ export class TakeView {
       this.finals,
       this.partial,
       this.notes,
+      this.aside,
     );
     /** @type {{p: HTMLElement, shown: number}[]} */
     this.paragraphs = [];
@@ -55,6 +61,10 @@ export class TakeView {
       // The label of a word on the right grows to the left, so that it stays on the page.
       target.classList.toggle("on-right", target.offsetLeft > this.element.clientWidth / 2);
       onPoint(this.wordOf.get(target) ?? null);
+    });
+    this.finals.addEventListener("click", ({ target }) => {
+      const word = this.wordOf.get(target);
+      if (word) this.onPlay(word);
     });
     this.element.addEventListener("pointerleave", () => onPoint(null));
   }
@@ -92,6 +102,22 @@ export class TakeView {
     if (this.settled) return { name, at, paragraphs, notes: remarks };
     const said = partial.words.length ? [...paragraphs, partial.words] : paragraphs;
     return { name, at, paragraphs: said, notes: [...remarks, "The page was reloaded here."] };
+  }
+
+  /** Put another action beside those of every take. */
+  offer(/** @type {string} */ label, /** @type {() => void} */ run) {
+    this.actions.append(element("button", { type: "button", onclick: run }, label));
+  }
+
+  /** Show something under the text, in the place of what was shown there. */
+  beside(/** @type {Node|string} */ shown) {
+    this.aside.replaceChildren(shown);
+  }
+
+  /** Show the messages of its stream. @param {import("../listen/event-log.js").EventLog} log */
+  showEvents(log) {
+    this.events = new EventsView(log, () => this.#download("jsonl", log.lines(), "text/plain"));
+    this.element.append(this.events.element);
   }
 
   /** @param {() => void} onCancel */
@@ -175,7 +201,11 @@ export class TakeView {
 
   #save(extension) {
     const { mime, write } = FORMATS[extension];
-    const blob = new Blob([write(this.transcript.paragraphs)], { type: mime });
+    this.#download(extension, write(this.transcript.paragraphs), mime);
+  }
+
+  #download(extension, text, type) {
+    const blob = new Blob([text], { type });
     const href = URL.createObjectURL(blob);
     const name = this.name
       .replace(/\.[^.]+$/, "")

@@ -15,7 +15,7 @@ from earshot.service.http.dialect import Dialect
 SERVED = (
     "served: /v1/listen (WebSocket, POST), /v1/audio/transcriptions (POST), "
     "/v1/realtime (WebSocket), /v1/models/{name}, /asr (WebSocket), /healthz, /readyz, "
-    "/metrics, /v1/models, /v1/samples, / (WebSocket, GET)"
+    "/metrics, /v1/models, /v1/card, /v1/samples, / (WebSocket, GET)"
 )
 
 

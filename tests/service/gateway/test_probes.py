@@ -51,6 +51,11 @@ async def test_models_tells_what_may_be_boosted(live):
     assert limits == {"phrases": 1000, "phrase_characters": 200, "characters": 20_000}
 
 
+async def test_a_model_without_a_card_is_told_to_have_none(live):
+    async with live.client() as client:
+        assert (await client.get("/v1/card")).json() == {"name": "scripted", "card": None}
+
+
 async def test_metrics_count_what_happened(live, tone, read):
     async with live.listen("encoding=linear16&sample_rate=16000&interim_results=true") as socket:
         await socket.send(tone(0.5))

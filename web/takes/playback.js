@@ -1,0 +1,40 @@
+/**
+ * Plays a stretch of a take's sound, one at a time on the page.
+ */
+
+// Times of words are of what was heard: the sound of one begins before and goes on behind.
+const BEFORE_S = 0.05;
+const BEHIND_S = 0.3;
+
+export class Playback {
+  #audio = new Audio();
+  /** @type {Blob|null} */
+  #sound = null;
+  #stop = 0;
+
+  /** Play a word. @param {Blob} sound @param {import("./transcript.js").Word} word */
+  playWord(sound, { startS, endS }) {
+    return this.#play(sound, Math.max(0, startS - BEFORE_S), endS + BEHIND_S);
+  }
+
+  /** Play all of it, or stop where it plays. @param {Blob} sound */
+  toggle(sound) {
+    if (this.#sound === sound && !this.#audio.paused) return this.#audio.pause();
+    return this.#play(sound, 0, Infinity);
+  }
+
+  async #play(sound, startS, endS) {
+    clearTimeout(this.#stop);
+    if (this.#sound !== sound) this.#load(sound);
+    this.#audio.currentTime = startS;
+    await this.#audio.play();
+    if (endS < Infinity)
+      this.#stop = setTimeout(() => this.#audio.pause(), (endS - startS) * 1000);
+  }
+
+  #load(sound) {
+    if (this.#audio.src) URL.revokeObjectURL(this.#audio.src);
+    this.#audio.src = URL.createObjectURL(sound);
+    this.#sound = sound;
+  }
+}

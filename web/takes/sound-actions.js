@@ -1,0 +1,45 @@
+/**
+ * What can be done with a take whose sound is at hand: play it, play a word, hear it again with
+ * boosts and without.
+ */
+
+import { compare } from "./comparison.js";
+import { Playback } from "./playback.js";
+import { SourceError } from "../problems/source-error.js";
+
+export class SoundActions {
+  #playback = new Playback();
+
+  /**
+   * @param {object} parts
+   * @param {string} parts.base address of the page
+   * @param {import("../controls/status.js").Notice} parts.notice
+   * @param {() => import("../listen/file-upload.js").Asked} parts.asked
+   */
+  constructor({ base, notice, asked }) {
+    this.base = base;
+    this.notice = notice;
+    this.asked = asked;
+  }
+
+  /** @param {import("./take-view.js").TakeView} view @param {Blob} sound */
+  offer(view, sound) {
+    view.onPlay = (word) => this.#playback.playWord(sound, word);
+    view.element.classList.add("playable");
+    view.offer("Play", () => this.#playback.toggle(sound));
+    view.offer("Compare", () => this.#compare(view, sound));
+  }
+
+  async #compare(view, sound) {
+    const asked = this.asked();
+    if (!asked.boosts.length) return view.beside("Add a boosted word, then compare.");
+    view.beside("Hearing it twice …");
+    try {
+      return view.beside(await compare(this.base, sound, asked));
+    } catch (error) {
+      view.beside("");
+      if (!(error instanceof SourceError)) throw error;
+      return this.notice.show(error.problem);
+    }
+  }
+}
