@@ -38,7 +38,7 @@ def test_options_are_asked_for_live_and_of_files(
     page.start()
     page.stop()
     page.choose_file(speech)
-    page.until(lambda: len(server.queries) == 2)
+    page.until(lambda: len(server.queries) == 2 and page.all("progress") == [])
     for query in server.queries:
         asked = {name: query.get(name) for name in ("smart_format", "lm", "eot_threshold")}
         assert asked == {"smart_format": ["true"], "lm": ["law"], "eot_threshold": ["0.6"]}

@@ -12,6 +12,7 @@
 const BAR_S = 0.05;
 const BAR_PITCH_PX = 4;
 const BAR_WIDTH_PX = 2;
+const FILE_BAR_PX = 8;
 const WORD_STRIP_PX = 8;
 const QUIETEST_DB = -54;
 const KEPT_BARS = 1200;
@@ -106,8 +107,9 @@ export class LevelMeter {
     const fit = Math.floor(width / BAR_PITCH_PX);
     for (let i = 0; i < fit; i++) {
       const peak = this.peaks[first + i - this.dropped];
-      const size = Math.max(BAR_WIDTH_PX, loudness(peak ?? 0) * height);
       const read = this.fraction !== null && i < this.fraction * fit;
+      const least = read ? FILE_BAR_PX : BAR_WIDTH_PX;
+      const size = Math.max(least, loudness(peak ?? 0) * height);
       const stage = peak === undefined ? "empty" : this.#stage(first + i);
       pen.fillStyle = colours[read ? "settled" : stage];
       pen.beginPath();
