@@ -1,4 +1,4 @@
-"""Runs the tests of the page's pure modules (modules/*.test.mjs) under Node."""
+"""Runs the tests of the page's pure modules (modules/**/*.test.mjs) under Node."""
 
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-MODULE_TESTS = sorted((Path(__file__).parent / "modules").glob("*.test.mjs"))
+MODULE_TESTS = sorted((Path(__file__).parent / "modules").rglob("*.test.mjs"))
 OLDEST_NODE = 20
 
 

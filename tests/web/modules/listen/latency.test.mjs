@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { lateMs, RunningMedian, SentClock } from "../../../web/listen/latency.js";
+import { lateMs, RunningMedian, SentClock } from "../../../../web/listen/latency.js";
 
 function tenSeconds() {
   const clock = new SentClock();

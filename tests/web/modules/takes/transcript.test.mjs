@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Transcript } from "../../../web/takes/transcript.js";
+import { Transcript } from "../../../../web/takes/transcript.js";
 
 function results(text, { start = 0, final = false, speechFinal = final, stable } = {}) {
   const words = text

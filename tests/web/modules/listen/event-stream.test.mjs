@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readEvents } from "../../../web/listen/event-stream.js";
+import { readEvents } from "../../../../web/listen/event-stream.js";
 
 /** The events of a body that arrives in these pieces. */
 async function eventsOf(...pieces) {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { KeptTakes, MOST_CHARACTERS } from "../../../web/takes/kept-takes.js";
+import { KeptTakes, MOST_CHARACTERS } from "../../../../web/takes/kept-takes.js";
 
 class Storage {
   constructor(room = Infinity) {

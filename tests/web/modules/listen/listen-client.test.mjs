@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { LIMITS, ListenClient, listenUrl } from "../../../web/listen/listen-client.js";
+import { LIMITS, ListenClient, listenUrl } from "../../../../web/listen/listen-client.js";
 
 class FakeSocket {
   sent = [];

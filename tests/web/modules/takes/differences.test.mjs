@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { differences } from "../../../web/takes/differences.js";
+import { differences } from "../../../../web/takes/differences.js";
 
 const marked = (left, right) =>
   differences(left.split(" "), right.split(" ")).map((side) =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Reconnect, WAITS_S } from "../../../web/listen/reconnect.js";
+import { Reconnect, WAITS_S } from "../../../../web/listen/reconnect.js";
 
 function fakeTimers() {
   return {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EventLog, summary } from "../../../web/listen/event-log.js";
+import { EventLog, summary } from "../../../../web/listen/event-log.js";
 
 test("the newest messages are kept, and all are counted", () => {
   const log = new EventLog(2);

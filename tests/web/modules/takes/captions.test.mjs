@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { cues, plainText, subRip, webVtt } from "../../../web/takes/captions.js";
+import { cues, plainText, subRip, webVtt } from "../../../../web/takes/captions.js";
 
 function spoken(text, startS = 0, stepS = 0.5) {
   return text.split(" ").map((word, i) => ({
