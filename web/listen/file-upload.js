@@ -22,7 +22,7 @@ import { SourceError } from "../problems/source-error.js";
  */
 export async function* transcribeFile(base, file, asked, signal) {
   const response = await post(base, file, asked, signal);
-  for await (const { event, data } of readEvents(response.body)) {
+  for await (const { event, data } of eventsOf(response.body, signal)) {
     const message = JSON.parse(data);
     if (event === "progress")
       yield { progress: { doneS: message.done_s, totalS: message.total_s ?? null } };
@@ -44,6 +44,19 @@ export function fileUrl(base, { boosts, parameters }) {
   return url.href;
 }
 
+async function* eventsOf(body, signal) {
+  try {
+    yield* readEvents(body);
+  } catch (error) {
+    throw brokenOff(error, signal);
+  }
+}
+
+/** What to throw where a connection breaks; whoever has stopped the upload gets what he expects. */
+function brokenOff(error, signal) {
+  return signal.aborted ? error : new SourceError(problemOfUpload(0), { cause: error });
+}
+
 async function post(base, file, asked, signal) {
   const headers = {
     Accept: "text/event-stream",
@@ -53,8 +66,7 @@ async function post(base, file, asked, signal) {
   try {
     response = await fetch(fileUrl(base, asked), { method: "POST", body: file, headers, signal });
   } catch (error) {
-    if (signal.aborted) throw error;
-    throw new SourceError(problemOfUpload(0), { cause: error });
+    throw brokenOff(error, signal);
   }
   if (response.ok) return response;
   const answer = await response.json().catch(() => ({})); // a proxy answers in HTML
