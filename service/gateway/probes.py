@@ -58,7 +58,7 @@ async def models(request: Request) -> Response:
 
 @router.get("/v1/card")
 async def card(request: Request) -> Response:
-    """What the model's makers say of it, in Markdown; null where they say nothing."""
+    """The model's card by its makers, in Markdown; null where they say nothing."""
     model = services_of(request).model
     return JSONResponse({"name": model.name, "card": model.card})
 

@@ -47,7 +47,7 @@ class GraphWords:
 
     @cached_property
     def _texts(self) -> list[str]:
-        return self._graph.word_texts[1:]
+        return list(self._graph.word_texts[1:])
 
     @cached_property
     def _known(self) -> frozenset[bytes]:

@@ -12,10 +12,11 @@ from earshot.streaming.parts.option import Option, by_field
 from earshot.streaming.parts.part import Part
 from earshot.streaming.parts.tagger import TAGGER
 from earshot.streaming.parts.transducer_lm import TRANSDUCER_LM
+from earshot.streaming.parts.turns import TURNS
 from earshot.streaming.stream_config import StreamConfig
 
 PARTS: dict[str, Part[Any]] = {
-    part.name: part for part in (LETTERS, GRAPH, NEURAL_LM, TAGGER, TRANSDUCER_LM)
+    part.name: part for part in (LETTERS, GRAPH, NEURAL_LM, TURNS, TAGGER, TRANSDUCER_LM)
 }
 """By name; a part stands after those that it needs."""
 

@@ -41,6 +41,13 @@ class Segment:
         self.frames = frames
         self.kept = self.kept.until(frames)
 
+    def latest(self, count: int) -> Tensor:
+        """The last `count` encoder frames `(T, D)`, or all; there must be some."""
+        steps = 1
+        while steps < len(self.encoded) and sum(map(len, self.encoded[-steps:])) < count:
+            steps += 1
+        return torch.cat(self.encoded[-steps:])[-count:]
+
     def memory(self) -> Tensor:
         """All encoder frames `(T, D)`; there must be some."""
         if len(self.encoded) > 1:

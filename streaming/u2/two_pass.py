@@ -84,7 +84,7 @@ class TwoPass:
         # The last that wants the encoder's weights: it takes them from a model that is given up.
         self._encode = EncodeStep(model, heads, self._slots, self.settings, precision)
         self._partial_steps = parts.partial_taggers()
-        self._turns = turn_step(parts)
+        self._turns = turn_step(parts, model.encoder.output_size)
         graph_search = None if words is None else config.graph_search
         description = describe_model(loaded, self.settings, parts, precision)
         self.model = replace(

@@ -1,33 +1,54 @@
 """Cuts against latency, from pauses that are known."""
 
-import random
+from dataclasses import replace
 
-import pytest
+import torch
 
-from benchmarks.turns.pauses import TIMEOUT_MS, Ending, Pause, by_rule, fitted
-from earshot.streaming.turns.turn_rule import TurnRule
+from benchmarks.turns.pauses import TIMEOUT_MS, Ending, needed_ms, rows
+from earshot.models.turns.turn_head import STRETCHES, TurnHead
+from earshot.models.turns.turn_rule import TurnRule
+from earshot.training.turns.turn_fit import HeardPause
 
-INSIDE = [Pause(-6.0, length, is_end=False) for length in (200.0, 400.0, 600.0, 1100.0)]
-ENDS = [Pause(-0.5, 3000.0, is_end=True), Pause(-8.0, 3000.0, is_end=True)]
+SHAPE = (len(STRETCHES), 2)
+CORPUS = "coffee"
+
+
+def pause(end: float, length_ms: float, sound: float = 0.0, *, is_end: bool) -> HeardPause:
+    heard = torch.zeros(SHAPE)
+    heard[0, 0] = sound
+    return HeardPause(CORPUS, heard, end, length_ms, is_end)
+
+
+def listening_head() -> TurnHead:
+    weights = torch.zeros(SHAPE)
+    weights[0, 0] = 1
+    return TurnHead(weights, torch.zeros(SHAPE), TurnRule())
+
+
+INSIDE = [pause(-6.0, length, -9.0, is_end=False) for length in (200.0, 400.0, 600.0, 1100.0)]
+ENDS = [pause(-0.5, 3000.0, is_end=True), pause(-8.0, 3000.0, 9.0, is_end=True)]
 
 
 def test_a_silence_cuts_what_is_longer() -> None:
-    found = Ending.of([*INSIDE, *ENDS], lambda pause: 500)
+    found = Ending.of([*INSIDE, *ENDS], [500] * 6)
     assert found == Ending(cuts=50.0, ends_ms=[500, 500])
 
 
 def test_the_rule_waits_longer_behind_words_that_go_on() -> None:
-    sure, unsure = Ending.of([*INSIDE, *ENDS], by_rule(0.75)).ends_ms
+    sure, unsure = needed_ms(ENDS, 0.75, TurnRule(), [0.0, 0.0])
     assert sure < unsure == TIMEOUT_MS
 
 
-def test_fitted_weights_are_those_by_which_pauses_were_drawn() -> None:
-    true, drawn = TurnRule(0.5, 0.7, 1.1), random.Random(0)
-    pauses = []
-    for _ in range(4000):
-        end, length = drawn.uniform(-8, 0), drawn.choice([200, 240, 320, 400, 520, 640, 800, 1000])
-        is_end = drawn.random() < true.confidence(end, length)
-        pauses += [Pause(end, length, is_end)]
-    found = fitted(pauses)
-    assert found.end == pytest.approx(true.end, abs=0.25)
-    assert found.confidence(-2, 300) > 0.2
+def test_the_page_tells_words_from_words_and_sound() -> None:
+    lines = {row[0]: row[1:3] for row in rows([([*INSIDE, *ENDS], listening_head())], [CORPUS])}
+    assert lines["words, `eot_threshold=0.5`"] != lines["and sound, `eot_threshold=0.5`"]
+    assert lines["and sound, `eot_threshold=0.5`"] == ["0.0", "300 / 300"]
+
+
+def test_each_part_is_judged_by_its_own_head() -> None:
+    deaf = replace(listening_head(), weights=torch.zeros(SHAPE))
+    both = rows([([*INSIDE, *ENDS], listening_head()), ([*INSIDE, *ENDS], deaf)], [CORPUS])
+    alone = rows([([*INSIDE, *ENDS], listening_head())], [CORPUS])
+    cuts = {row[0]: float(row[1]) for row in both}, {row[0]: float(row[1]) for row in alone}
+    name = "and sound, `eot_threshold=0.5`"
+    assert cuts[0][name] == (cuts[1][name] + cuts[0]["words, `eot_threshold=0.5`"]) / 2

@@ -20,7 +20,7 @@ from earshot.streaming.stream_config import StreamConfig
 def test_a_model_may_have_none(tone_model):
     parts = ModelParts(tone_model, {})
     assert [parts.get(part) for part in (LETTERS, GRAPH, NEURAL_LM)] == [None, None, None]
-    described = ("graph", "neural_lm", "tagger", "transducer_lm")
+    described = ("graph", "neural_lm", "turns", "tagger", "transducer_lm")
     assert parts.descriptions() == dict.fromkeys(described)
 
 

@@ -2,9 +2,15 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import repeat
+from types import SimpleNamespace
 
 import pytest
+import torch
+from torch import Tensor
 
+from earshot.models.errors import ShapeMismatch
+from earshot.models.turns.turn_head import FRAMES_BEFORE, STRETCHES, TurnHead, stretches_of
+from earshot.models.turns.turn_rule import TurnRule
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.events import Final, Partial
 from earshot.streaming.stream_config import (
@@ -13,7 +19,8 @@ from earshot.streaming.stream_config import (
     StreamPriority,
     TurnConfig,
 )
-from earshot.streaming.turns.turn_step import TurnStep
+from earshot.streaming.turns import turn_step as turn_step_module
+from earshot.streaming.turns.turn_step import TurnStep, turn_step
 from earshot.streaming.u2 import two_pass
 
 LIKELY, UNLIKELY = 0.0, -20.0
@@ -40,7 +47,7 @@ def script() -> Script:
 @pytest.fixture
 def make_turns(make_engine, tone_model, script, monkeypatch) -> Callable[..., Engine]:
     """Makes engines for tones that ask the script."""
-    monkeypatch.setattr(two_pass, "turn_step", lambda parts: TurnStep(script))
+    monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script))
     return lambda **options: make_engine(tone_model, **{"max_streams": 8, **options})
 
 
@@ -137,3 +144,53 @@ def test_a_failed_question_fails_its_stream_alone(make_turns, script, sounds) ->
     assert type(bad.wait_for_last()).__name__ == "Failed"
     good.wait_for_last()
     assert good.text == "一三"
+
+
+@pytest.fixture
+def make_hearing(make_engine, tone_model, script, monkeypatch) -> Callable[..., Engine]:
+    """Makes engines whose head says the same of each sound."""
+
+    def make(sound: float, **options: object) -> Engine:
+        width = tone_model.model.encoder.output_size
+        weights = torch.zeros(len(STRETCHES), width)
+        means = torch.zeros_like(weights)
+        head = TurnHead(weights, means, TurnRule())
+        monkeypatch.setattr(TurnHead, "sounds", lambda _, heard: [sound] * len(heard))
+        monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, head))
+        return make_engine(tone_model, **{"max_streams": 8, **options})
+
+    return make
+
+
+@pytest.mark.parametrize(("sound", "wanted"), [(20.0, "一二"), (-20.0, "一二三")])
+def test_what_sounds_over_is(make_hearing, sounds, sound: float, wanted: str) -> None:
+    listener = sounds.transcribe(
+        make_hearing(sound), sounds.speech("一二 三_"), TURNS, priority=StreamPriority.LIVE
+    )
+    assert listener.finals[0].alternatives[0].text == wanted
+
+
+def test_a_head_hears_the_frames_around_the_first_silent_one(
+    make_engine, tone_model, script, sounds, monkeypatch
+) -> None:
+    heard: list[tuple[int, int]] = []
+
+    def note(frames: Tensor, silent: int) -> Tensor:
+        heard.append((len(frames), silent))
+        return stretches_of(frames, silent)
+
+    monkeypatch.setattr(turn_step_module, "stretches_of", note)
+    width = tone_model.model.encoder.output_size
+    head = TurnHead(torch.zeros(len(STRETCHES), width), torch.zeros(1, width), TurnRule())
+    monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, head))
+    engine = make_engine(tone_model, max_streams=8)
+    sounds.transcribe(engine, sounds.speech("一二三四五  六_"), TURNS)
+    assert heard
+    assert all(silent < frames <= FRAMES_BEFORE + silent for frames, silent in heard)
+
+
+def test_a_head_of_other_frames_is_refused() -> None:
+    head = TurnHead(torch.zeros(len(STRETCHES), 5), torch.zeros(len(STRETCHES), 5), TurnRule())
+    parts = SimpleNamespace(end_scorer=lambda: Script(), get=lambda part: head)
+    with pytest.raises(ShapeMismatch, match="hears frames of 5 numbers, not 4"):
+        turn_step(parts, 4)

@@ -1,0 +1,1 @@
+"""Whether a speaker has finished: a rule of weights, and a head that hears it."""

@@ -1,0 +1,1 @@
+"""The head that hears the ends of turns, fitted to pauses."""
