@@ -80,16 +80,19 @@ let session = null;
 /** The source asked for last: whoever clicks twice wants the second. */
 let wanted = null;
 
-byId("listen").addEventListener("click", () => (session ? session.stop() : take(microphone())));
+byId("listen").addEventListener("click", () => (session ? stop() : take(microphone())));
 sheetOf(byId("options"), byId("options-open"), offerMicrophones);
 sheetOf(byId("model-sheet"), byId("model-open"));
 byId("finalize").addEventListener("click", () => session?.finalize());
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") session?.stop();
+  if (event.key === "Escape") stop();
 });
 for (const column of document.querySelectorAll(".side, .side aside"))
   stick(column, document.querySelector(".dock"));
-acceptFiles(byId("file"), byId("curtain"), (file) => files.upload(file));
+acceptFiles(byId("file"), byId("curtain"), (file) => {
+  reconnect.cancel();
+  files.upload(file);
+});
 byId("forget").addEventListener("click", forget);
 byId("kept").hidden = !keptTakes.works;
 addEventListener("pagehide", () => shelf.keep());
@@ -98,13 +101,19 @@ document.addEventListener("visibilitychange", () => document.hidden && shelf.kee
 shelf.restore();
 showServer();
 
+/** What is under way ends, and nothing begins by itself. */
+function stop() {
+  reconnect.cancel();
+  session?.stop();
+}
+
 /** Run a source through a stream, and show it. */
 async function take(source) {
   wanted = source;
-  reconnect.cancel();
   await session?.stop();
   await session?.over;
   if (wanted !== source) return;
+  reconnect.cancel();
   notice.clear();
   const { view, taken } = newTake(source);
   session = taken;
@@ -151,7 +160,8 @@ function heard(taken, peak) {
   status.remark(meter.isMute ? MUTE_REMARK : null);
 }
 
-function ended({ source, wasOpen, url, recording }, view, problem) {
+function ended(taken, view, problem) {
+  const { source, wasOpen, url, recording } = taken;
   session = null;
   const sound = recording.wav();
   if (wasOpen && sound) sounds.offer(view, sound);
@@ -164,12 +174,13 @@ function ended({ source, wasOpen, url, recording }, view, problem) {
   shelf.keep();
   meter.requestDraw();
   boostEditor.say("");
-  if (problem) notice.show(again(source, problem), remedy(source, problem));
+  if (problem) notice.show(again(taken, problem), remedy(source, problem));
 }
 
 /** A broken microphone's stream is taken up by itself. A clip would begin from its start. */
-function again(source, problem) {
-  if (!BROKEN.has(problem.key) || !(source instanceof Microphone)) return problem;
+function again({ source, isUnwanted }, problem) {
+  const isBroken = BROKEN.has(problem.key) && source instanceof Microphone;
+  if (!isBroken || isUnwanted) return problem;
   const waitS = reconnect.schedule(() => take(source.again()));
   if (waitS === null) return problem;
   const lost = `Listening again in ${waitS} s; what is said until then is lost.`;
@@ -189,6 +200,7 @@ function configure(list) {
 
 /** Take all off the page, and out of the browser, but what is under way. */
 function forget() {
+  reconnect.cancel();
   shelf.forget();
   byId("listen").focus(); // the button that was pressed is gone
 }

@@ -37,10 +37,11 @@ Hearing: TypeAlias = Callable[[Utterance], Samples]
 
 TONE_S = 3.0
 TOGETHER = 8
+LONGEST_MS = 60_000
 ENDLESS = StreamConfig(
     mode="ctc_wfst_beam_search",
     interim_results=False,
-    endpoint=EndpointConfig(silence_ms=None, no_speech_ms=600_000, max_utterance_ms=60_000),
+    endpoint=EndpointConfig(silence_ms=None, no_speech_ms=600_000, max_utterance_ms=LONGEST_MS),
 )
 
 
@@ -113,7 +114,9 @@ def pauses_in(
         logs.append(PauseLog(parts, width))
         return logs[-1]
 
-    config = EngineConfig(max_streams=TOGETHER, threads=1, max_backlog_s=120)
+    config = EngineConfig(
+        max_streams=TOGETHER, threads=1, max_backlog_s=120, max_utterance_ms=LONGEST_MS
+    )
     with patch.object(two_pass, "turn_step", log_instead):
         engine = build_engine(model, find_parts(model), config, device="cpu")
     engine.start()

@@ -1,4 +1,4 @@
-"""Claim: by what was said and how it sounded, turns end sooner than by silence, and are cut less.
+"""Claim: by what was said and how it sounded, turns end sooner than by silence that cuts as many.
 
 Development recordings, live, that go on in their own room for three seconds. A *pause* is silence
 that the engine asks about (`TurnStep`); one with speech behind it is inside an utterance, the last
@@ -23,7 +23,6 @@ from earshot.models.turns.turn_head import TurnHead
 from earshot.models.turns.turn_head_file import TURNS_FILE, load_turn_head
 from earshot.models.turns.turn_rule import TurnRule
 from earshot.streaming.stream_config import MIN_SILENCE_MS
-from earshot.training.corpus.manifest import read_speech
 from earshot.training.corpus.put_aside import read_dev_speech
 from earshot.training.turns.rule_choice import with_chosen_rule
 from earshot.training.turns.turn_fit import HeardPause
@@ -134,7 +133,7 @@ def main() -> None:
     model, manifest = bundled_model_dir(), SHARED / "speech" / "dev.tsv"
     head = load_turn_head(model / TURNS_FILE, "cpu")
     parts = [below_claim(__doc__)]
-    speech = chosen(read_speech(manifest), CORPORA, asked.recordings)
+    speech = chosen(read_dev_speech(manifest), CORPORA, asked.recordings)
     one, other = (pauses_in(model, speech[start::2]) for start in (0, 1))
     parts += ["## Each half by the rule that is chosen on the other", counted(one + other)]
     parts += [table(header(), rows(crossed(head, one, other)))]

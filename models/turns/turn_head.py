@@ -20,6 +20,8 @@ STRETCHES = ((-20, -12), (-12, -6), (-6, -3), (-3, 0), (0, 2), (2, 5))
 """Frames from the first silent one on."""
 FRAMES_BEFORE = -STRETCHES[0][0]
 FRAMES_AFTER = STRETCHES[-1][1]
+LOUDEST = 50.0
+"""The most that a sound says either way, whatever is in a head's file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +38,11 @@ class TurnHead:
         return self.weights.shape[1]
 
     def sounds(self, stretches: Tensor) -> list[float]:
-        """The terms that stretches `(B, S, D)` add to the log odds; see `stretches_of`."""
+        """The terms that stretches `(B, S, D)` add to the log odds, finite; see `stretches_of`."""
         away = torch.nan_to_num(stretches - self.means, nan=0.0)
-        return torch.einsum("bsd,sd->b", away, self.weights).tolist()
+        # No matrix product: its sums depend on how many streams are asked about at once.
+        sounds = (away * self.weights).sum(dim=(1, 2))
+        return sounds.nan_to_num(nan=0.0).clamp(-LOUDEST, LOUDEST).tolist()
 
     def to(self, device: torch.device) -> TurnHead:
         """The same on another device."""

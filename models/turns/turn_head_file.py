@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,6 +20,8 @@ from earshot.models.turns.turn_rule import TurnRule
 TURNS_FILE = "turns.safetensors"
 FORMAT = "earshot turns 1"
 RULE = tuple(asdict(TurnRule()))
+LEAST_PAUSE, MOST = 0.01, 100.0
+"""Weights beyond these are those of no rule that anybody has fitted."""
 
 
 def save_turn_head(path: Path, head: TurnHead) -> None:
@@ -56,8 +57,11 @@ def _check(tensors: dict[str, Tensor]) -> None:
 def _rule(metadata: dict[str, str]) -> TurnRule:
     try:
         rule = TurnRule(**{name: float(metadata[name]) for name in RULE})
-    except (KeyError, ValueError) as error:
+    except KeyError as error:
         raise CheckpointError(f"its rule has no {error}") from error
-    if not all(map(math.isfinite, asdict(rule).values())) or rule.pause <= 0 or rule.end < 0:
+    except ValueError as error:
+        raise CheckpointError(f"its rule has what is no number: {error}") from error
+    fits = abs(rule.bias) <= MOST and 0 <= rule.end <= MOST and LEAST_PAUSE <= rule.pause <= MOST
+    if not fits:  # NaN fits nowhere
         raise CheckpointError(f"its rule is {rule}")
     return rule

@@ -4,7 +4,7 @@
 
 The second term is a language model's: who has said "can I have a" goes on, however long it takes.
 The last one is a head's (`turn_head.py`), 0 where there is none. The weights here are of a rule
-without one; they were fitted to pauses in training recordings (`benchmarks/turns/pauses.py`).
+without one; they were fitted to pauses in training recordings (docs/decisions/0185-turns.md).
 """
 
 from __future__ import annotations

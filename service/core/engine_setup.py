@@ -10,8 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
+from earshot.models.bundled import bundled_model_dir
 from earshot.models.errors import ModelError
 from earshot.service.core.engine_port import EngineHost, EnginePort
+from earshot.service.core.model_card import read_card
 from earshot.service.errors import StartupError
 from earshot.service.part_settings import PART_FILES, PART_OPTIONS
 from earshot.service.served_model import ServedModel
@@ -28,7 +30,6 @@ from earshot.streaming.requests import FINISH, Push
 from earshot.streaming.stream_config import WHOLE, WHOLE_NAME, Boost, StreamConfig
 
 STOP_S = 5.0
-CARD = "CARD.md"
 UNHEARD_OF = "qwxzj"
 
 
@@ -114,8 +115,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
     """Describe the engine's model to clients; its version and id follow from its weights."""
     about = asdict(engine.model)
     about |= about.pop("parts")
-    file = about.pop("weights")
-    weights = _digest(file, about["name"])
+    weights = _digest(about.pop("weights"), about["name"])
     del about["languages"]
     chunks_ms = about.pop("chunks_ms")
     about["chunks_ms"] = [WHOLE_NAME if each == WHOLE else each for each in chunks_ms]
@@ -130,7 +130,7 @@ def served_model(engine: EngineHost, settings: Settings) -> ServedModel:
         most_earned=about.pop("most_earned"),
         writes_marks=about.pop("writes_marks") or about.get("tagger", True) is not None,
         detects_turns=engine.model.detects_turns,
-        card=_card_beside(file),
+        card=read_card(settings.model or bundled_model_dir()),
         details=about,
     )
 
@@ -156,12 +156,6 @@ def _digest(weights: Path | None, name: str) -> str:
         return hashlib.sha256(name.encode()).hexdigest()
     with weights.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _card_beside(weights: Path | None) -> str | None:
-    """The model's card; one in another encoding is shown as far as it can be read."""
-    card = None if weights is None else weights.parent / CARD
-    return card.read_text("utf-8", "replace") if card is not None and card.is_file() else None
 
 
 def _name_of(directory: Path | None) -> str:

@@ -30,7 +30,8 @@ class Script:
 
     sentences: said word by word, one word per 250 ms of audio, each sentence ending in a final.
     refuse: HTTP status of the handshake. close: (after seconds of audio, code, reason); code 1006
-    cuts the connection without a close frame. limited: keywords whose weight counts as less.
+    cuts the connection without a close frame; cut_at_the_end: so does a CloseStream.
+    limited: keywords whose weight counts as less.
     segments_at_once: a file's text comes before the gate is opened, not after.
     """
 
@@ -40,6 +41,7 @@ class Script:
     ready: bool = True
     full: bool = False
     close: tuple[float, int, str] | None = None
+    cut_at_the_end: bool = False
     unboostable: tuple[str, ...] = ()
     limited: tuple[str, ...] = ()
     boost_limits: dict[str, int] | None = None
@@ -202,6 +204,8 @@ class _Conversation:
             await self._say(is_final=True)
         if message["type"] != "CloseStream":
             return False
+        if self.script.cut_at_the_end:
+            await self._break(1006, "")
         await self.ws.send_json({"type": "Metadata", "duration": self.audio_s})
         await self.ws.close()
         return True

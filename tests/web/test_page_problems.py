@@ -6,6 +6,7 @@ import pytest
 from browser_page import INSECURE_HOST, Page, allow_microphone
 from scripted_server import ENDLESS, ScriptedServer
 from selenium.webdriver import Chrome
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
 
@@ -115,6 +116,31 @@ window.setTimeout = (run, ms, ...rest) => {
 };
 window.clearTimeout = (id) => { window.waiting.delete(id); cancel(id); };
 """
+
+
+def test_what_was_stopped_does_not_begin_again(page: Page, server: ScriptedServer) -> None:
+    server.script.cut_at_the_end = True
+    page.start()
+    page.until(lambda: page.all(".word"))
+    page.click("#listen")
+    page.problem()
+    assert "Listening again" not in page.text(".problem p")
+
+
+@pytest.mark.parametrize("way", ["#forget", Keys.ESCAPE])
+def test_whoever_does_something_else_is_not_listened_to_again(
+    page: Page, server: ScriptedServer, way: str
+) -> None:
+    page.run(REMEMBER_CLEARED)
+    server.script.close = (1.0, 1006, "")
+    page.click("#listen")
+    page.problem()
+    assert page.run("return window.waiting.size") == 1
+    if way == "#forget":
+        page.click(way)
+    else:
+        page.press(way)
+    assert page.run("return window.waiting.size") == 0
 
 
 def test_a_recording_that_broke_waits_for_a_click(page: Page, server: ScriptedServer) -> None:

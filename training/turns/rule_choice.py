@@ -20,7 +20,7 @@ import torch
 
 from earshot.models.turns.turn_head import TurnHead
 from earshot.models.turns.turn_rule import LEAST_LOG_PROB, LONGEST, REFERENCE_MS, TurnRule
-from earshot.training.turns.turn_fit import HeardPause
+from earshot.training.turns.turn_fit import HeardPause, check_kinds
 
 Floats = npt.NDArray[np.float64]
 
@@ -30,7 +30,7 @@ CONFIDENCE = 0.75
 """At which turns are cut no more often than by `SILENCE_MS` for all: what a request asks for."""
 SILENCE_MS = 1000
 LEAST_MS, MOST_MS = 300, 1400
-BASES = (-6.0, 8.0)
+BASES = (-60.0, 60.0)
 HALVINGS = 40
 
 
@@ -82,7 +82,11 @@ class Judged:
 
 
 def with_chosen_rule(head: TurnHead, pauses: Sequence[HeardPause]) -> TurnHead:
-    """The head, with the rule by which those pauses end soonest."""
+    """The head, with the rule by which those pauses end soonest.
+
+    Raises TrainingError where there are not both ends and pauses inside.
+    """
+    check_kinds(pauses)
     judged = Judged.of(head, pauses)
     choices = [
         (sound, end, judged.base(sound, end)) for sound, end in product(SOUND_SHARES, END_SHARES)

@@ -43,8 +43,7 @@ class HeardPause:
 
 def fit_turn_head(pauses: Sequence[HeardPause], penalty: float = PENALTY) -> TurnHead:
     """Raises TrainingError where there are not both ends and pauses inside."""
-    if len({pause.is_end for pause in pauses}) < 2:
-        raise TrainingError("a head for the ends of turns wants ends, and pauses that are none")
+    check_kinds(pauses)
     stretches = torch.stack([pause.stretches for pause in pauses])
     means = stretches.nanmean(dim=0).nan_to_num()
     away = (stretches - means).nan_to_num()
@@ -52,6 +51,12 @@ def fit_turn_head(pauses: Sequence[HeardPause], penalty: float = PENALTY) -> Tur
     found = _fitted(pauses, (away / deviations).flatten(1), penalty)
     sound, (end, pause, bias) = found[:-3], found[-3:].tolist()
     return TurnHead(sound.view_as(deviations) / deviations, means, TurnRule(bias, end, pause))
+
+
+def check_kinds(pauses: Sequence[HeardPause]) -> None:
+    """Raises TrainingError where there are not both ends and pauses inside."""
+    if len({pause.is_end for pause in pauses}) < 2:
+        raise TrainingError("a head for the ends of turns wants ends, and pauses that are none")
 
 
 def _fitted(pauses: Sequence[HeardPause], sounds: Tensor, penalty: float) -> Tensor:

@@ -27,8 +27,7 @@ export class Server {
    */
   async about() {
     const answer = await this.#get("v1/models");
-    if (!answer?.ok) return { model: null, boostLimits: null, languageModels: [] };
-    const { stt, boost_limits: limits, language_models: named = [] } = await answer.json();
+    const { stt, boost_limits: limits, language_models: named = [] } = await told(answer, {});
     return {
       model: stt?.[0] ?? null,
       boostLimits: limits ? boostLimits(limits) : null,
@@ -39,13 +38,13 @@ export class Server {
   /** What the model's makers say of it, in Markdown. @returns {Promise<string|null>} */
   async card() {
     const answer = await this.#get("v1/card");
-    return answer?.ok ? (await answer.json()).card : null;
+    return (await told(answer, {})).card ?? null;
   }
 
   /** @returns {Promise<import("../capture/clip.js").Sample[]>} */
   async samples() {
     const answer = await this.#get("web/samples/samples.json");
-    return answer?.ok ? answer.json() : [];
+    return told(answer, []);
   }
 
   sampleAddress(/** @type {string} */ file) {
@@ -71,6 +70,11 @@ export class Server {
       return null;
     }
   }
+}
+
+/** What an answer tells; a proxy answers in HTML. @param {Response|null} answer */
+async function told(answer, otherwise) {
+  return answer?.ok ? answer.json().catch(() => otherwise) : otherwise;
 }
 
 /** @returns {BoostLimits} */

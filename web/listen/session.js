@@ -52,6 +52,8 @@ export class Session {
     this.server = server;
     this.handlers = handlers;
     this.ended = false;
+    /** Whether somebody wanted its end: what breaks then is not to begin again. */
+    this.isUnwanted = false;
     /** Resolves when all is over. @type {Promise<void>} */
     this.over = new Promise((resolve) => {
       this.resolveOver = resolve;
@@ -85,6 +87,7 @@ export class Session {
 
   /** End the sound and wait for the last words; where nothing has begun yet, give it up. */
   async stop() {
+    this.isUnwanted = true;
     if (this.client?.state === "connecting") return this.client.abandon();
     return this.client ? this.#finish() : this.#end(null);
   }

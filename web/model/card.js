@@ -34,7 +34,8 @@ export function blocks(/** @type {string} */ markdown) {
 
 /** @returns {Block} */
 function block(text) {
-  if (text.startsWith("|")) return { kind: "table", rows: tableRows(text) };
+  const rows = text.startsWith("|") ? tableRows(text) : [];
+  if (rows.length) return { kind: "table", rows };
   if (/^[-*] /.test(text)) {
     return { kind: "list", items: text.split(/\n(?=[-*] )/).map((item) => spans(item.slice(2))) };
   }
@@ -45,7 +46,7 @@ function block(text) {
 function tableRows(text) {
   return text
     .split("\n")
-    .filter((line) => !/^[|\s:-]+$/.test(line) || /\w/.test(line))
+    .filter((line) => !/^[|\s:-]+$/.test(line))
     .map((line) =>
       line
         .replace(/^\s*\||\|\s*$/g, "")

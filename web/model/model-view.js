@@ -15,7 +15,7 @@ export function showModel(facts, said, model, card) {
       element("div", {}, element("dt", {}, name), element("dd", {}, value)),
     ),
   );
-  const told = card === null ? [element("p", {}, "This model brings no card.")] : content(card);
+  const told = !card ? [element("p", {}, "This model brings no card.")] : content(card);
   said.replaceChildren(...told);
 }
 

@@ -10,7 +10,8 @@ const MOST_WORDS = 2000;
 
 /** @param {string[]} left @param {string[]} right @returns {[Compared[], Compared[]]} */
 export function differences(left, right) {
-  const common = left.length * right.length > MOST_WORDS ** 2 ? null : commonWords(left, right);
+  const isTooLong = left.length * right.length > MOST_WORDS ** 2;
+  const common = isTooLong ? null : commonWords(left.map(bare), right.map(bare));
   const marked = (words, side) =>
     words.map((text, i) => ({ text, differs: common !== null && !common[side].has(i) }));
   return [marked(left, 0), marked(right, 1)];
@@ -21,7 +22,7 @@ function commonWords(left, right) {
   const lengths = commonLengths(left, right);
   const found = [new Set(), new Set()];
   for (let i = 0, j = 0; i < left.length && j < right.length; ) {
-    if (same(left[i], right[j])) {
+    if (left[i] === right[j]) {
       found[0].add(i++);
       found[1].add(j++);
     } else if (lengths[i + 1][j] >= lengths[i][j + 1]) i++;
@@ -35,17 +36,14 @@ function commonLengths(left, right) {
   const lengths = Array.from({ length: left.length + 1 }, () => new Uint16Array(right.length + 1));
   for (let i = left.length - 1; i >= 0; i--)
     for (let j = right.length - 1; j >= 0; j--)
-      lengths[i][j] = same(left[i], right[j])
-        ? lengths[i + 1][j + 1] + 1
-        : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
+      lengths[i][j] =
+        left[i] === right[j]
+          ? lengths[i + 1][j + 1] + 1
+          : Math.max(lengths[i + 1][j], lengths[i][j + 1]);
   return lengths;
 }
 
 /** Capitals and marks are not what was heard. */
-function same(a, b) {
-  return bare(a) === bare(b);
-}
-
 function bare(word) {
   return word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "");
 }

@@ -27,7 +27,12 @@ export class Playback {
     clearTimeout(this.#stop);
     if (this.#sound !== sound) this.#load(sound);
     this.#audio.currentTime = startS;
-    await this.#audio.play();
+    try {
+      await this.#audio.play();
+    } catch {
+      return; // the browser cannot, or another word was clicked before this one began
+    }
+    clearTimeout(this.#stop); // of a word that began while this one was waited for
     if (endS < Infinity)
       this.#stop = setTimeout(() => this.#audio.pause(), (endS - startS) * 1000);
   }

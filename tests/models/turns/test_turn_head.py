@@ -9,6 +9,7 @@ from torch import Tensor
 from earshot.models.turns.turn_head import (
     FRAMES_AFTER,
     FRAMES_BEFORE,
+    LOUDEST,
     STRETCHES,
     TurnHead,
     stretches_of,
@@ -63,3 +64,18 @@ def test_what_there_is_nothing_of_says_nothing() -> None:
     [sound] = head.sounds(short.unsqueeze(0))
     wanted = float(((short - means) * weights)[-2:].sum())
     assert sound == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_sound_is_the_same_to_the_bit_whoever_else_is_asked_about() -> None:
+    weights, means = torch.randn(2, len(STRETCHES), 384)
+    head, heard = TurnHead(weights, means, TurnRule()), torch.randn(7, len(STRETCHES), 384)
+    assert head.sounds(heard) == [head.sounds(row.unsqueeze(0))[0] for row in heard]
+
+
+@pytest.mark.parametrize("number", [torch.inf, -torch.inf, torch.nan, 3e38])
+def test_whatever_is_heard_a_sound_is_a_bounded_number(number: float) -> None:
+    weights = torch.full((len(STRETCHES), WIDTH), 3e38)
+    weights[0] *= -1
+    head = TurnHead(weights, torch.zeros_like(weights), TurnRule())
+    [sound] = head.sounds(torch.full((1, len(STRETCHES), WIDTH), number))
+    assert abs(sound) <= LOUDEST

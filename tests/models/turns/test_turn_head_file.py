@@ -46,6 +46,8 @@ def test_another_file_is_no_head(path: Path) -> None:
         (replace(HEAD, weights=HEAD.weights.long()), "int64"),
         (replace(HEAD, rule=TurnRule(pause=0.0)), "its rule is"),
         (replace(HEAD, rule=TurnRule(end=-1.0)), "its rule is"),
+        (replace(HEAD, rule=TurnRule(bias=1e300)), "its rule is"),
+        (replace(HEAD, rule=TurnRule(pause=1e-300)), "its rule is"),
         (replace(HEAD, rule=TurnRule(bias=float("nan"))), "its rule is"),
     ],
 )
@@ -55,11 +57,14 @@ def test_a_damaged_head_is_refused(path: Path, head: TurnHead, why: str) -> None
         load_turn_head(path, "cpu")
 
 
-@pytest.mark.parametrize("rule", [{}, {"bias": "1", "end": "1", "pause": "one"}])
-def test_a_rule_wants_all_its_weights(path: Path, rule: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [({}, "its rule has no 'bias'"), ({"bias": "1", "end": "1", "pause": "one"}, "is no number")],
+)
+def test_a_rule_wants_all_its_weights(path: Path, rule: dict[str, str], why: str) -> None:
     tensors = {"weights": HEAD.weights, "means": HEAD.means}
     safetensors.torch.save_file(tensors, path, {"format": FORMAT, **rule})
-    with pytest.raises(CheckpointError, match="its rule has no"):
+    with pytest.raises(CheckpointError, match=why):
         load_turn_head(path, "cpu")
 
 

@@ -71,5 +71,5 @@ def test_it_is_described_by_its_file(engine, settings):
 
 def test_its_card_is_what_lies_beside_its_file(engine, settings):
     assert served_model(engine, settings).card is None
-    (settings.model.parent / "CARD.md").write_text("hears knocks")
+    settings.model.with_suffix(".md").write_text("hears knocks")
     assert served_model(engine, settings).card == "hears knocks"

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from earshot.models.errors import ShapeMismatch
-from earshot.models.turns.turn_head import FRAMES_BEFORE, STRETCHES, TurnHead, stretches_of
+from earshot.models.turns.turn_head import STRETCHES, TurnHead, stretches_of
 from earshot.models.turns.turn_rule import TurnRule
 from earshot.streaming.engine.engine import Engine
 from earshot.streaming.events import Final, Partial
+from earshot.streaming.stream.active_stream import ActiveStream
 from earshot.streaming.stream_config import (
     EndpointConfig,
     StreamConfig,
@@ -20,10 +21,12 @@ from earshot.streaming.stream_config import (
     TurnConfig,
 )
 from earshot.streaming.turns import turn_step as turn_step_module
-from earshot.streaming.turns.turn_step import TurnStep, turn_step
+from earshot.streaming.turns.turn_step import TurnStep, pause_stretches, turn_step
 from earshot.streaming.u2 import two_pass
 
 LIKELY, UNLIKELY = 0.0, -20.0
+WIDTH = 80
+"""Of the frames of the model that hears tones."""
 TURNS = StreamConfig(endpoint=EndpointConfig(silence_ms=5000, turn=TurnConfig(0.75)))
 
 
@@ -151,10 +154,7 @@ def make_hearing(make_engine, tone_model, script, monkeypatch) -> Callable[..., 
     """Makes engines whose head says the same of each sound."""
 
     def make(sound: float, **options: object) -> Engine:
-        width = tone_model.model.encoder.output_size
-        weights = torch.zeros(len(STRETCHES), width)
-        means = torch.zeros_like(weights)
-        head = TurnHead(weights, means, TurnRule())
+        head = random_head()
         monkeypatch.setattr(TurnHead, "sounds", lambda _, heard: [sound] * len(heard))
         monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, head))
         return make_engine(tone_model, **{"max_streams": 8, **options})
@@ -173,20 +173,50 @@ def test_what_sounds_over_is(make_hearing, sounds, sound: float, wanted: str) ->
 def test_a_head_hears_the_frames_around_the_first_silent_one(
     make_engine, tone_model, script, sounds, monkeypatch
 ) -> None:
-    heard: list[tuple[int, int]] = []
+    heard: list[tuple[Tensor, Tensor]] = []
 
-    def note(frames: Tensor, silent: int) -> Tensor:
-        heard.append((len(frames), silent))
-        return stretches_of(frames, silent)
+    def note(stream: ActiveStream) -> Tensor:
+        segment = stream.segment
+        found = pause_stretches(stream)
+        heard.append((found, stretches_of(segment.memory(), segment.detector.blank_run)))
+        return found
 
-    monkeypatch.setattr(turn_step_module, "stretches_of", note)
-    width = tone_model.model.encoder.output_size
-    head = TurnHead(torch.zeros(len(STRETCHES), width), torch.zeros(1, width), TurnRule())
-    monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, head))
+    monkeypatch.setattr(turn_step_module, "pause_stretches", note)
+    monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, random_head()))
     engine = make_engine(tone_model, max_streams=8)
     sounds.transcribe(engine, sounds.speech("一二三四五  六_"), TURNS)
     assert heard
-    assert all(silent < frames <= FRAMES_BEFORE + silent for frames, silent in heard)
+    for found, wanted in heard:
+        torch.testing.assert_close(found, wanted, equal_nan=True)
+
+
+def random_head() -> TurnHead:
+    """A head whose every frame counts."""
+    generator = torch.Generator().manual_seed(0)
+    weights = torch.randn(len(STRETCHES), WIDTH, generator=generator) / WIDTH
+    return TurnHead(weights, torch.zeros_like(weights), TurnRule())
+
+
+@pytest.mark.parametrize("size", [37, 100_000])
+def test_packets_make_no_difference_to_what_a_head_hears(
+    make_engine, tone_model, script, sounds, monkeypatch, size: int
+) -> None:
+    asked: list[list[float]] = []
+
+    class Noting(TurnHead):
+        def sounds(self, stretches: Tensor) -> list[float]:
+            asked[-1].extend(super().sounds(stretches))
+            return super().sounds(stretches)
+
+    head = Noting(random_head().weights, random_head().means, TurnRule())
+    monkeypatch.setattr(two_pass, "turn_step", lambda parts, width: TurnStep(script, head))
+    engine = make_engine(tone_model, max_streams=8)
+    samples = sounds.speech("一 二 三四  五   六 七八_九")
+    for each in (800, size):
+        asked.append([])
+        sounds.transcribe(engine, samples, TURNS, packets(each), StreamPriority.LIVE)
+    assert asked[0] == asked[1]
+    assert len(asked[0]) > 3
 
 
 def test_a_head_of_other_frames_is_refused() -> None:

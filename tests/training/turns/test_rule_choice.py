@@ -7,6 +7,7 @@ import torch
 
 from earshot.models.turns.turn_head import STRETCHES, TurnHead
 from earshot.models.turns.turn_rule import TurnRule
+from earshot.training.errors import TrainingError
 from earshot.training.turns.rule_choice import CONFIDENCE, SILENCE_MS, Judged, with_chosen_rule
 from earshot.training.turns.turn_fit import HeardPause
 
@@ -57,3 +58,9 @@ def test_what_is_chosen_holds_for_others() -> None:
     head = with_chosen_rule(listening_head(), drawn(1.0))
     _, cuts = waits_and_cuts(head, drawn(1.0, seed=1))
     assert cuts == pytest.approx(Judged.of(head, drawn(1.0)).cuts(SILENCE_MS), abs=0.08)
+
+
+def test_ends_alone_choose_nothing() -> None:
+    ends = [pause for pause in drawn(1.0) if pause.is_end]
+    with pytest.raises(TrainingError, match="wants ends, and pauses that are none"):
+        with_chosen_rule(listening_head(), ends)

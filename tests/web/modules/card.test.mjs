@@ -47,3 +47,10 @@ test("the error rates of the bundled model's card are all there", () => {
   assert.equal(rates.rows.length, 6);
   for (const cells of rates.rows.slice(1)) assert.match(textOf(cells[1]), /^\d+\.\d ± \d+\.\d$/);
 });
+
+test("a table of dashes alone is none", () => {
+  assert.deepEqual(
+    blocks("|---|\n|:--|").map(({ kind }) => kind),
+    ["paragraph"],
+  );
+});
