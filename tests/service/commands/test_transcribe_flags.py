@@ -70,7 +70,7 @@ def test_models_and_entities_are_those_of_a_request(tmp_path, by_file):
         (" ", "--entities: there are none"),
         ('["kearny"]', "a mapping is wanted"),
         ("{", "this is no JSON"),
-        ('{"name": ["a ", " "]}', "a member of name has no words"),
+        ('{"name": ["a ", " "]}', "member 2 of name has no words"),
     ],
 )
 def test_entities_that_are_none_are_named(tmp_path, monkeypatch, given, why):
