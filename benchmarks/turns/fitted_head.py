@@ -23,12 +23,13 @@ from earshot.training.corpus.put_aside import read_dev_speech
 from earshot.training.corpus.utterance import Utterance
 from earshot.training.turns.rule_choice import with_chosen_rule
 from earshot.training.turns.turn_fit import fit_turn_head
-from earshot.training.waveform.noise import coloured_noise
+from earshot.training.waveform.noise import add_noise, coloured_noise
 
 CORPORA = ("librispeech", "speechocean", "coffee", "ljspeech")
 NOISY = 0.4
 HELD_OUT = 4
 """One of so many recordings."""
+STEPS = 32768
 SLOPES_DB, SNRS_DB = (-6.0, 0.0), (8.0, 25.0)
 
 
@@ -37,10 +38,10 @@ def in_some_room(rng: np.random.Generator, utterance: Utterance) -> Samples:
     samples = going_on(utterance)
     if rng.random() >= NOISY:
         return samples
-    noise = coloured_noise(rng, len(samples), rng.uniform(*SLOPES_DB)).astype(np.float32)
-    level = np.sqrt(np.square(samples).mean() / np.square(noise).mean())
-    loud = noise * level * 10 ** (-rng.uniform(*SNRS_DB) / 20)
-    return np.clip(samples + loud, -1, 1).astype(np.float32)
+    noise = torch.from_numpy(coloured_noise(rng, len(samples), rng.uniform(*SLOPES_DB)))
+    waves = torch.from_numpy(samples).unsqueeze(0) * STEPS  # as loud as 16-bit samples are
+    loud = add_noise(waves, noise.float().unsqueeze(0), [rng.uniform(*SNRS_DB)])
+    return (loud[0] / STEPS).clamp(-1, 1).numpy()
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ Recordings go on in their own room (`room_tone.py`): silence that no speech foll
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -79,10 +80,7 @@ class PauseLog:
     def _heard(self, stream: ActiveStream, start: int, asked: HeardPause) -> HeardPause:
         quiet, frame_ms = self._quiet[stream][start:], stream.settings.chunking.frame_ms
         frames = len(quiet) if all(quiet) else quiet.index(False)
-        length_ms = frames * frame_ms
-        return HeardPause(
-            asked.corpus, asked.stretches, asked.end_log_prob, length_ms, is_end=all(quiet)
-        )
+        return replace(asked, length_ms=frames * frame_ms, is_end=all(quiet))
 
     def _note_frames(self, lane: Lane) -> None:
         threshold = lane.stream.config.endpoint.blank_threshold

@@ -9,8 +9,7 @@ rule chosen on others than those that it is shown for (`benchmarks/turns/fitted_
 """
 
 import argparse
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -22,82 +21,54 @@ from earshot.models.bundled import bundled_model_dir
 from earshot.models.turns.turn_head import TurnHead
 from earshot.models.turns.turn_head_file import TURNS_FILE, load_turn_head
 from earshot.models.turns.turn_rule import TurnRule
-from earshot.streaming.stream_config import MIN_SILENCE_MS
 from earshot.training.corpus.put_aside import read_dev_speech
-from earshot.training.turns.rule_choice import with_chosen_rule
+from earshot.training.turns.rule_choice import (
+    Floats,
+    needed_ms,
+    share_cut,
+    sounds_of,
+    with_chosen_rule,
+)
 from earshot.training.turns.turn_fit import HeardPause
 
 CORPORA = ("librispeech", "speechocean", "coffee")
-TIMEOUT_MS = 1400
 THRESHOLDS = (0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
 SILENCES_MS = (300, 500, 700, 1000, 1400)
-
-
-@dataclass(frozen=True)
-class Ending:
-    """When turns end by some rule. cuts: of pauses inside, in percent."""
-
-    cuts: float
-    ends_ms: Sequence[float]
-
-    @classmethod
-    def of(cls, pauses: Sequence[HeardPause], needed_ms: Sequence[float]) -> "Ending":
-        """By the pause that each one has to last."""
-        pairs = list(zip(pauses, needed_ms, strict=True))
-        inside = [pause.length_ms >= needed for pause, needed in pairs if not pause.is_end]
-        ends = [needed for pause, needed in pairs if pause.is_end]
-        return cls(100 * sum(inside) / max(len(inside), 1), ends)
-
-    @property
-    def cells(self) -> list[str]:
-        """Cut, and the pauses at ends."""
-        p50, p90 = np.percentile(self.ends_ms, [50, 90])
-        return [f"{self.cuts:.1f}", f"{p50:.0f} / {p90:.0f}"]
-
-
-def needed_ms(
-    pauses: Sequence[HeardPause], threshold: float, rule: TurnRule, sounds: Sequence[float]
-) -> list[float]:
-    """How long each pause has to be, within its limits."""
-    asked = [
-        rule.pause_ms(pause.end_log_prob, threshold, sound)
-        for pause, sound in zip(pauses, sounds, strict=True)
-    ]
-    return [min(max(each, MIN_SILENCE_MS), TIMEOUT_MS) for each in asked]
-
-
-def rules(head: TurnHead) -> dict[str, Callable[[Sequence[HeardPause]], Sequence[float]]]:
-    """What may end turns, by its name."""
-    named: dict[str, Callable[[Sequence[HeardPause]], Sequence[float]]] = {}
-    for ms in SILENCES_MS:
-        named[f"silence of {ms} ms"] = lambda pauses, ms=ms: [ms] * len(pauses)
-    for each in THRESHOLDS:
-        named[f"words, `eot_threshold={each:g}`"] = lambda pauses, each=each: needed_ms(
-            pauses, each, TurnRule(), [0.0] * len(pauses)
-        )
-    for each in THRESHOLDS:
-        named[f"and sound, `eot_threshold={each:g}`"] = lambda pauses, each=each: needed_ms(
-            pauses, each, head.rule, head.sounds(torch.stack([p.stretches for p in pauses]))
-        )
-    return named
 
 
 Part: TypeAlias = tuple[Sequence[HeardPause], TurnHead]
 """Pauses, and the head that is asked about them."""
 
 
+def needed(parts: Sequence[Part]) -> Iterator[tuple[str, Floats]]:
+    """Rules by name, and how long each pause `(N,)` of all parts has to be by it."""
+    count = sum(len(pauses) for pauses, _ in parts)
+    for ms in SILENCES_MS:
+        yield f"silence of {ms} ms", np.full(count, float(ms))
+    for asked in THRESHOLDS:
+        found = [needed_ms(pauses, TurnRule(), asked, [0.0] * len(pauses)) for pauses, _ in parts]
+        yield f"words, `eot_threshold={asked:g}`", np.concatenate(found)
+    for asked in THRESHOLDS:
+        found = [needed_ms(own, head.rule, asked, sounds_of(head, own)) for own, head in parts]
+        yield f"and sound, `eot_threshold={asked:g}`", np.concatenate(found)
+
+
 def rows(parts: Sequence[Part], corpora: Sequence[str] = CORPORA) -> list[list[str]]:
     """A line for each rule, of all corpora and of each."""
     pauses = [pause for own, _ in parts for pause in own]
-    found = []
-    for name in rules(parts[0][1]):
-        needed = [ms for own, head in parts for ms in rules(head)[name](own)]
-        cells = Ending.of(pauses, needed).cells
-        for corpus in corpora:
-            pairs = [pair for pair in zip(pauses, needed, strict=True) if pair[0].corpus == corpus]
-            cells += Ending.of([pause for pause, _ in pairs], [ms for _, ms in pairs]).cells
-        found.append([name, *cells])
-    return found
+    places = [range(len(pauses))]
+    places += [[i for i, pause in enumerate(pauses) if pause.corpus == each] for each in corpora]
+    return [
+        [name, *(cell for own in places for cell in cells([pauses[i] for i in own], ms[own]))]
+        for name, ms in needed(parts)
+    ]
+
+
+def cells(pauses: Sequence[HeardPause], needed: Floats) -> list[str]:
+    """The share of pauses inside that are cut, in percent, and the pauses at ends."""
+    ends = [ms for pause, ms in zip(pauses, needed, strict=True) if pause.is_end]
+    p50, p90 = np.percentile(ends, [50, 90])
+    return [f"{100 * share_cut(pauses, needed):.1f}", f"{p50:.0f} / {p90:.0f}"]
 
 
 def counted(pauses: Sequence[HeardPause], corpora: Sequence[str] = CORPORA) -> str:

@@ -36,7 +36,7 @@ class LmDescription:
     classes: tuple[str, ...] = ()
 
 
-class GraphWords:
+class GraphTexts:
     """The texts of a decoding graph's words, which take long to read, for one look at many models.
 
     They are as large as the graph's vocabulary: nobody keeps them after the look.
@@ -62,7 +62,7 @@ class GraphWords:
 
 
 def described(
-    file: LmFile, graph: Graph | None, words: GraphWords | None, *, in_search: bool
+    file: LmFile, graph: Graph | None, words: GraphTexts | None, *, in_search: bool
 ) -> LmDescription:
     """The description; its words are looked for in the file. Raises LmImageError.
 

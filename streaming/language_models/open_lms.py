@@ -22,7 +22,7 @@ from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
-from earshot.streaming.language_models.lm_description import GraphWords, LmDescription, described
+from earshot.streaming.language_models.lm_description import GraphTexts, LmDescription, described
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder, identity_of
 from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
 from earshot.streaming.lm_mix import OWN, LmChoice, LmMix
@@ -141,7 +141,7 @@ class OpenLms:
             return []
         with self._lock:
             files = [file for file in self._folder.files().values() if file.header is not None]
-        words = None if self._graph is None else GraphWords(self._graph)
+        words = None if self._graph is None else GraphTexts(self._graph)
         found = {file: self._description(file, words) for file in files}  # it takes a while
         self._described = {file: said for file, said in found.items() if said is not None}
         return list(self._described.values())
@@ -241,7 +241,7 @@ class OpenLms:
         nats = self._graph.unknown_cost if self._graph is not None else 0.0
         return min(round((nats if nats > 0 else UNSEEN_NATS) * COST_STEPS), NEVER)
 
-    def _description(self, file: LmFile, words: GraphWords | None) -> LmDescription | None:
+    def _description(self, file: LmFile, words: GraphTexts | None) -> LmDescription | None:
         """None where the file has changed under us: the next look finds it."""
         try:
             return self._described.get(file) or described(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 import torch
 
 from earshot.models.turns.turn_head import TurnHead
-from earshot.models.turns.turn_rule import LEAST_LOG_PROB, LONGEST, REFERENCE_MS, TurnRule
+from earshot.models.turns.turn_rule import LEAST_LOG_PROB, TurnRule, log_pause
 from earshot.training.turns.turn_fit import HeardPause, check_kinds
 
 Floats = npt.NDArray[np.float64]
@@ -30,55 +30,11 @@ CONFIDENCE = 0.75
 """At which turns are cut no more often than by `SILENCE_MS` for all: what a request asks for."""
 SILENCE_MS = 1000
 LEAST_MS, MOST_MS = 300, 1400
-BASES = (-60.0, 60.0)
-HALVINGS = 40
-
-
-@dataclass(frozen=True, eq=False)
-class Judged:
-    """Pauses as columns `(N,)`."""
-
-    corpora: Sequence[str]
-    sounds: Floats
-    ends: Floats
-    lengths_ms: Floats
-    is_end: npt.NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, head: TurnHead, pauses: Sequence[HeardPause]) -> Judged:
-        """The columns of pauses as a head hears them."""
-        return cls(
-            [pause.corpus for pause in pauses],
-            np.array(head.sounds(torch.stack([pause.stretches for pause in pauses]))),
-            np.array([max(pause.end_log_prob, LEAST_LOG_PROB) for pause in pauses]),
-            np.array([pause.length_ms for pause in pauses]),
-            np.array([pause.is_end for pause in pauses]),
-        )
-
-    def needed_ms(self, sound_share: float, end_share: float, base: float) -> Floats:
-        """How long each pause has to be, within its limits."""
-        steps = base - sound_share * self.sounds - end_share * self.ends
-        return np.clip(REFERENCE_MS * np.exp(np.minimum(steps, LONGEST)), LEAST_MS, MOST_MS)
-
-    def cuts(self, needed_ms: Floats | float) -> float:
-        """The share of pauses inside utterances that end them."""
-        return float((self.lengths_ms >= needed_ms)[~self.is_end].mean())
-
-    def wait_ms(self, needed_ms: Floats) -> float:
-        """The mean pause at ends, each corpus as much as any other."""
-        corpora = np.array(self.corpora)
-        own = [needed_ms[self.is_end & (corpora == name)] for name in set(self.corpora)]
-        return float(np.mean([each.mean() for each in own if len(each)]))
-
-    def base(self, sound_share: float, end_share: float) -> float:
-        """The least with which no more is cut than by silence alone."""
-        most = self.cuts(SILENCE_MS)
-        low, high = BASES
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            is_over = self.cuts(self.needed_ms(sound_share, end_share, middle)) > most
-            low, high = (middle, high) if is_over else (low, middle)
-        return high
+"""The pauses that a request allows where it names none."""
+LEAST_BASE = -100.0
+"""Below that of every pause that is ever long enough."""
+ABOVE = 1e-9
+"""Added where one more pause would be cut: what rounding does not take away."""
 
 
 def with_chosen_rule(head: TurnHead, pauses: Sequence[HeardPause]) -> TurnHead:
@@ -87,10 +43,63 @@ def with_chosen_rule(head: TurnHead, pauses: Sequence[HeardPause]) -> TurnHead:
     Raises TrainingError where there are not both ends and pauses inside.
     """
     check_kinds(pauses)
-    judged = Judged.of(head, pauses)
-    choices = [
-        (sound, end, judged.base(sound, end)) for sound, end in product(SOUND_SHARES, END_SHARES)
+    sounds = sounds_of(head, pauses)
+    shares = product(SOUND_SHARES, END_SHARES)
+    rules = [_rule(pauses, sounds, sound, end) for sound, end in shares]
+    waits = [_mean_wait_ms(pauses, needed_ms(pauses, rule, CONFIDENCE, sounds)) for rule in rules]
+    return replace(head, rule=rules[int(np.argmin(waits))])
+
+
+def sounds_of(head: TurnHead, pauses: Sequence[HeardPause]) -> list[float]:
+    """What a head hears in each of them."""
+    return head.sounds(torch.stack([pause.stretches for pause in pauses]))
+
+
+def needed_ms(
+    pauses: Sequence[HeardPause], rule: TurnRule, confidence: float, sounds: Sequence[float]
+) -> Floats:
+    """How long each pause `(N,)` has to be, within its limits."""
+    asked = [
+        rule.pause_ms(pause.end_log_prob, confidence, sound)
+        for pause, sound in zip(pauses, sounds, strict=True)
     ]
-    sound, end, base = min(choices, key=lambda choice: judged.wait_ms(judged.needed_ms(*choice)))
+    return np.clip(asked, LEAST_MS, MOST_MS)
+
+
+def share_cut(pauses: Sequence[HeardPause], needed: Floats) -> float:
+    """The share of pauses inside utterances that would end them."""
+    pairs = zip(pauses, needed, strict=True)
+    return float(np.mean([pause.length_ms >= ms for pause, ms in pairs if not pause.is_end]))
+
+
+def _mean_wait_ms(pauses: Sequence[HeardPause], needed: Floats) -> float:
+    """The mean pause at ends, each corpus as much as any other."""
+    ends = [(pause.corpus, ms) for pause, ms in zip(pauses, needed, strict=True) if pause.is_end]
+    corpora = {corpus for corpus, _ in ends}
+    return float(np.mean([np.mean([ms for own, ms in ends if own == each]) for each in corpora]))
+
+
+def _rule(
+    pauses: Sequence[HeardPause], sounds: Sequence[float], sound_share: float, end_share: float
+) -> TurnRule:
+    """The quickest rule of such shares with which no more is cut than by silence alone."""
+    inside = [pair for pair in zip(pauses, sounds, strict=True) if not pair[0].is_end]
+    cut_by_silence = sum(pause.length_ms >= SILENCE_MS for pause, _ in inside)
+    least = sorted(
+        _least_base(pause) + sound_share * sound + end_share * _end(pause)
+        for pause, sound in inside
+    )
+    base = [LEAST_BASE, *least][-1 - cut_by_silence] + ABOVE
     asked = math.log(CONFIDENCE / (1 - CONFIDENCE))
-    return replace(head, rule=TurnRule(asked - base / sound, end / sound, 1 / sound))
+    return TurnRule(asked - base / sound_share, end_share / sound_share, 1 / sound_share)
+
+
+def _least_base(pause: HeardPause) -> float:
+    """The `base` above which a pause inside is not cut, were sound and words to say nothing."""
+    if pause.length_ms >= MOST_MS:
+        return math.inf
+    return log_pause(pause.length_ms) if pause.length_ms >= LEAST_MS else LEAST_BASE
+
+
+def _end(pause: HeardPause) -> float:
+    return max(pause.end_log_prob, LEAST_LOG_PROB)

@@ -17,24 +17,29 @@ const REMARK = "Both were heard as a file: a stream of the same sound may be rea
  * @throws {import("../problems/source-error.js").SourceError}
  */
 export async function compare(base, sound, asked) {
-  const without = await words(base, sound, { ...asked, boosts: [] });
-  const boosted = await words(base, sound, asked);
-  const [left, right] = differences(without, boosted);
+  const without = await heard(base, sound, { ...asked, boosts: [] });
+  const boosted = await heard(base, sound, asked);
+  const [left, right] = differences(without.words, boosted.words);
   const phrases = asked.boosts.map(({ phrase }) => phrase).join(", ");
   return element(
     "div",
     { class: "comparison", role: "group", "aria-label": "With and without boosts" },
     column("Without boosts", left),
     column(`With ${phrases}`, right),
-    element("small", {}, REMARK),
+    ...[REMARK, ...boosted.warnings].map((remark) => element("small", {}, remark)),
   );
 }
 
-async function words(base, sound, asked) {
+/** @returns {Promise<{words: string[], warnings: string[]}>} boosts that cannot be are warned of */
+async function heard(base, sound, asked) {
   const transcript = new Transcript();
-  for await (const { segment } of transcribeFile(base, sound, asked, new AbortController().signal))
+  const told = [];
+  const { signal } = new AbortController();
+  for await (const { segment, warnings = [] } of transcribeFile(base, sound, asked, signal)) {
     if (segment) transcript.apply(segment);
-  return transcript.words().map(({ text }) => text);
+    told.push(...warnings);
+  }
+  return { words: transcript.words().map(({ text }) => text), warnings: told };
 }
 
 /** @param {string} title @param {import("./differences.js").Compared[]} compared */

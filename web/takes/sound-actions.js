@@ -9,6 +9,8 @@ import { SourceError } from "../problems/source-error.js";
 
 export class SoundActions {
   #playback = new Playback();
+  /** Takes that are heard again just now. @type {Set<import("./take-view.js").TakeView>} */
+  #compared = new Set();
 
   /**
    * @param {object} parts
@@ -33,6 +35,8 @@ export class SoundActions {
   async #compare(view, sound) {
     const asked = this.asked();
     if (!asked.boosts.length) return view.beside("Add a boosted word, then compare.");
+    if (this.#compared.has(view)) return null; // its answer is on its way
+    this.#compared.add(view);
     view.beside("Hearing it twice …");
     try {
       return view.beside(await compare(this.base, sound, asked));
@@ -40,6 +44,8 @@ export class SoundActions {
       view.beside("");
       if (!(error instanceof SourceError)) throw error;
       return this.notice.show(error.problem);
+    } finally {
+      this.#compared.delete(view);
     }
   }
 }

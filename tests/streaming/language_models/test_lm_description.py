@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from earshot.decoder_kernels.lm.lm_image import LmImage
-from earshot.streaming.language_models.lm_description import GraphWords
+from earshot.streaming.language_models.lm_description import GraphTexts
 from tests.streaming.language_models.tiny_lms import write_lm
 
 
@@ -25,9 +25,9 @@ class Texts(Sequence):
         return self.words[place]
 
 
-def words_of(*texts: str) -> tuple[GraphWords, Texts]:
+def words_of(*texts: str) -> tuple[GraphTexts, Texts]:
     read = Texts(["<eps>", *texts])
-    return GraphWords(SimpleNamespace(word_texts=read)), read
+    return GraphTexts(SimpleNamespace(word_texts=read)), read
 
 
 @pytest.mark.parametrize("count", [1, 500])

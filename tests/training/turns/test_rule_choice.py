@@ -1,14 +1,24 @@
 """The rule that is chosen for a head."""
 
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from earshot.models.turns.turn_head import STRETCHES, TurnHead
 from earshot.models.turns.turn_rule import TurnRule
 from earshot.training.errors import TrainingError
-from earshot.training.turns.rule_choice import CONFIDENCE, SILENCE_MS, Judged, with_chosen_rule
+from earshot.training.turns.rule_choice import (
+    CONFIDENCE,
+    MOST_MS,
+    SILENCE_MS,
+    needed_ms,
+    share_cut,
+    sounds_of,
+    with_chosen_rule,
+)
 from earshot.training.turns.turn_fit import HeardPause
 
 SHAPE = (len(STRETCHES), 1)
@@ -34,18 +44,26 @@ def drawn(tells: float, seed: int = 0, count: int = 600) -> list[HeardPause]:
 
 
 def waits_and_cuts(head: TurnHead, pauses: list[HeardPause]) -> tuple[float, float]:
-    judged = Judged.of(head, pauses)
-    pairs = zip(judged.ends, judged.sounds, strict=True)
-    asked = [head.rule.pause_ms(end, CONFIDENCE, sound) for end, sound in pairs]
-    needed = torch.tensor(asked, dtype=torch.float64).clamp(300, 1400).numpy()
-    return judged.wait_ms(needed), judged.cuts(needed)
+    needed = needed_ms(pauses, head.rule, CONFIDENCE, sounds_of(head, pauses))
+    ends = [ms for pause, ms in zip(pauses, needed, strict=True) if pause.is_end]
+    return sum(ends) / len(ends), share_cut(pauses, needed)
+
+
+def cut_by_silence(pauses: list[HeardPause]) -> float:
+    return share_cut(pauses, np.full(len(pauses), float(SILENCE_MS)))
+
+
+def test_the_rule_waits_longer_behind_words_that_go_on() -> None:
+    pauses = [HeardPause("a", torch.zeros(SHAPE), end, 3000.0, True) for end in (-0.5, -8.0)]
+    sure, unsure = needed_ms(pauses, TurnRule(), CONFIDENCE, [0.0, 0.0])
+    assert sure < unsure == MOST_MS
 
 
 @pytest.mark.parametrize("tells", [0.3, 1.0, 2.0])
 def test_no_more_is_cut_than_by_silence_and_turns_end_sooner(tells: float) -> None:
     pauses = drawn(tells)
     wait_ms, cuts = waits_and_cuts(with_chosen_rule(listening_head(), pauses), pauses)
-    assert cuts <= Judged.of(listening_head(), pauses).cuts(SILENCE_MS)
+    assert cuts <= cut_by_silence(pauses)
     assert wait_ms < SILENCE_MS
 
 
@@ -57,10 +75,16 @@ def test_a_sound_that_tells_more_counts_for_more() -> None:
 def test_what_is_chosen_holds_for_others() -> None:
     head = with_chosen_rule(listening_head(), drawn(1.0))
     _, cuts = waits_and_cuts(head, drawn(1.0, seed=1))
-    assert cuts == pytest.approx(Judged.of(head, drawn(1.0)).cuts(SILENCE_MS), abs=0.08)
+    assert cuts == pytest.approx(cut_by_silence(drawn(1.0)), abs=0.08)
 
 
 def test_ends_alone_choose_nothing() -> None:
     ends = [pause for pause in drawn(1.0) if pause.is_end]
     with pytest.raises(TrainingError, match="wants ends, and pauses that are none"):
         with_chosen_rule(listening_head(), ends)
+
+
+def test_where_silence_cuts_all_so_may_the_rule() -> None:
+    pauses = [replace(p, length_ms=max(p.length_ms, 1350.0)) for p in drawn(1.0, count=40)]
+    _, cuts = waits_and_cuts(with_chosen_rule(listening_head(), pauses), pauses)
+    assert cuts == 1.0

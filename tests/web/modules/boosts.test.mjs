@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fakeStorage } from "./fake-storage.mjs";
 import { Boosts, keyword, parseBoost } from "../../../web/boosts/boosts.js";
-
-function fakeStorage(stored = null) {
-  return {
-    stored,
-    getItem() {
-      return this.stored;
-    },
-    setItem(_, value) {
-      this.stored = value;
-    },
-  };
-}
 
 test("a phrase may carry its weight", () => {
   assert.deepEqual(parseBoost(" smart  mirror:4.5 "), { phrase: "smart mirror", weight: 4.5 });

@@ -1,19 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { fakeStorage } from "./fake-storage.mjs";
 import { Options } from "../../../web/options/options.js";
-
-function fakeStorage(stored = null) {
-  return {
-    stored,
-    getItem() {
-      return this.stored;
-    },
-    setItem(_, value) {
-      this.stored = value;
-    },
-  };
-}
 
 test("what nobody has chosen is not asked for, but capitals and marks are", () => {
   assert.deepEqual(new Options(null).parameters(), { punctuate: "true" });
