@@ -92,6 +92,18 @@ def test_a_click_on_a_word_plays_it(page: Page) -> None:
     page.until(lambda: page.run("return window.audio.paused"))
 
 
+def test_a_file_that_the_browser_cannot_play_says_so(
+    page: Page, server: ScriptedServer, tmp_path: Path
+) -> None:
+    server.script.upload_gate.set()
+    file = tmp_path / "call.amr"
+    file.write_bytes(b"#!AMR" + bytes(100))
+    page.choose_file(file)
+    page.until(lambda: any(each.text == "Play" for each in page.all(".take-actions button")))
+    press(page, "Play")
+    page.until(lambda: page.text(".beside") == "This browser cannot play this file.")
+
+
 REMEMBER_PLAYED = """
 const play = HTMLMediaElement.prototype.play;
 HTMLMediaElement.prototype.play = function () {

@@ -29,8 +29,9 @@ export class Playback {
     this.#audio.currentTime = startS;
     try {
       await this.#audio.play();
-    } catch {
-      return; // the browser cannot, or another word was clicked before this one began
+    } catch (error) {
+      if (error.name === "AbortError") return; // another word was clicked before this one began
+      throw error;
     }
     clearTimeout(this.#stop); // of a word that began while this one was waited for
     if (endS < Infinity)

@@ -26,10 +26,20 @@ export class SoundActions {
 
   /** @param {import("./take-view.js").TakeView} view @param {Blob} sound */
   offer(view, sound) {
-    view.onPlay = (word) => this.#playback.playWord(sound, word);
+    view.onPlay = (word) => this.#play(view, this.#playback.playWord(sound, word));
     view.element.classList.add("playable");
-    view.offer("Play", () => this.#playback.toggle(sound));
+    view.offer("Play", () => this.#play(view, this.#playback.toggle(sound)));
     view.offer("Compare", () => this.#compare(view, sound));
+  }
+
+  /** Servers read more kinds of files than browsers play. */
+  async #play(view, playing) {
+    try {
+      await playing;
+    } catch (error) {
+      if (error.name !== "NotSupportedError") throw error;
+      view.beside("This browser cannot play this file.");
+    }
   }
 
   async #compare(view, sound) {
