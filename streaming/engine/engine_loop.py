@@ -127,9 +127,10 @@ class EngineLoop:
         endings = [lane.ending for lane in alive if lane.ending is not None]
         together(endings, self._second_pass, self._second_pass_if_possible)
         timer.mark()
+        self._count(lanes)  # before anybody hears of what is counted
         self._publish(alive, endings)
         timer.mark()
-        self._report(lanes, len(endings), timer)
+        self._report(len(endings), timer)
         if self._counters.failed_streams - failed_before < len(lanes):
             self._streak.worked()
         else:
@@ -301,12 +302,15 @@ class EngineLoop:
         last_word = partial(stream.sink, last)
         attempt(last_word, "the sink of a stream's last event", stream.name)
 
-    def _report(self, lanes: Sequence[Lane], endings: int, timer: StepTimer) -> None:
+    def _count(self, lanes: Sequence[Lane]) -> None:
         counters, frame_s = self._counters, self._recognizer.settings.chunking.frame_ms / 1000
         counters.steps += 1
         counters.lanes += len(lanes)
         counters.audio_s += frame_s * sum(lane.cut.new_frames for lane in lanes)
-        if endings:
-            counters.search = self._recognizer.counts
+        counters.search = self._recognizer.counts
+
+    def _report(self, endings: int, timer: StepTimer) -> None:
+        if endings:  # slots that started over have been counted
+            self._counters.search = self._recognizer.counts
         if self._observer is not None:
             attempt(partial(self._observer, timer.report(endings)), "the engine's observer")

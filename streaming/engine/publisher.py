@@ -29,8 +29,8 @@ class Publisher:
         heard = as_asked(best.hypothesis, stream.boosts.capitals)
         said = alternative(first_pass_scores(heard), clock)
         duration_s = stream.decoded_s - clock.start_s
-        stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
         self._counters.partials += 1
+        stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
 
     def final(self, ending: Ending) -> None:
         """Tell what the segment said.
@@ -52,6 +52,7 @@ class Publisher:
         if not said[0].text and not awaited:
             return
         end_s = clock.end_s if ending.boundary is None else clock.at(ending.boundary)
+        self._counters.finals += 1
         stream.emit(
             Final(
                 start_s=clock.start_s,
@@ -64,4 +65,3 @@ class Publisher:
                 pause_s=ending.pause_frames * stream.settings.chunking.frame_ms / 1000,
             )
         )
-        self._counters.finals += 1

@@ -17,7 +17,7 @@ from searching import (
 )
 from tiny_lms import SMALL, TENANT, write_lm
 
-from earshot.streaming.events import Configured, NotConfigured, Partial
+from earshot.streaming.events import Configured, Final, NotConfigured, Partial
 from earshot.streaming.language_models.list_prices import ListPrices
 from earshot.streaming.search.graph_search import WfstDecoder
 from earshot.streaming.stream_config import Boost
@@ -235,3 +235,21 @@ def test_a_segment_that_is_heard_anew_keeps_its_models(engine, sounds):
     stream.finish()
     listener.wait_for_last()
     assert [final.alternatives[0].text for final in listener.finals] == ["一一一", "一"]
+
+
+def test_who_hears_a_result_finds_it_counted(engine, sounds):
+    counted = []
+
+    def sink(event):
+        if isinstance(event, Partial | Final):
+            now = engine.counters
+            counted.append((type(event), now.partials, now.finals, now.search.lm_searched_finals))
+        heard(event)
+
+    heard = sounds.Listener()
+    stream = engine.open(asking("tenant"), sink)
+    sounds.push_all(stream, sounds.speech("一二"), None, heard)
+    stream.finish()
+    heard.wait_for_last()
+    partials = [(Partial, n, 0, 0) for n in range(1, len(heard.of(Partial)) + 1)]
+    assert counted == [*partials, (Final, len(partials), 1, 1)]
