@@ -98,6 +98,16 @@ class UnboostablePhrase:
     reason: str
 
 
+@dataclass(frozen=True)
+class LeftOutMember(UnboostablePhrase):
+    """A member of a class of entities that cannot be spelled: the others share what it had.
+
+    phrase: the member.
+    """
+
+    class_name: str
+
+
 BoostUnit: TypeAlias = Literal["word", "token"]
 """What earns the weight of a phrase: each of its words in a graph, else each of its tokens."""
 

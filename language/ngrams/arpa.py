@@ -1,5 +1,6 @@
 """Back-off n-grams in the ARPA format, of any order, plain or gzipped."""
 
+import codecs
 import gzip
 import io
 import math
@@ -80,7 +81,7 @@ class _ArpaReader:
         self._ids: dict[bytes, int] = {}
 
     def read(self) -> Arpa:
-        while self._next() != b"\\data\\":
+        while self._next().removeprefix(codecs.BOM_UTF8) != b"\\data\\":
             pass
         counts, line = self._counts()
         orders: list[dict[tuple[int, ...], NGram]] = []

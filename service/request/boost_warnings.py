@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from earshot.service.request.boosts import WEIGHED_KEYTERM
 from earshot.service.request.request_warning import RequestWarning, WarningType
-from earshot.streaming.events import BoostWarning, LimitedBoost, UnboostablePhrase
+from earshot.streaming.events import BoostWarning, LeftOutMember, LimitedBoost, UnboostablePhrase
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,20 @@ def boost_warnings(events: Iterable[BoostWarning], asked: AskedPhrases) -> list[
 
 
 def _warning_of(event: BoostWarning, asked: AskedPhrases) -> RequestWarning:
+    parameter = "keywords" if event.phrase in asked.keywords else "keyterm"
+    kind: WarningType
     match event:
+        case LeftOutMember(reason=why, class_name=name):
+            parameter, kind, said = "entities", "unspellable_member", f"left out of {name}: {why}"
         case UnboostablePhrase(reason=said):
-            kind: WarningType = "unboostable_phrase"
+            kind = "unboostable_phrase"
         case LimitedBoost(weight=weight, effective_weight=limit, unit=unit):
             kind = "changed_value"
             most = f"the most that each of its {unit}s can earn beside the request's other phrases"
             weight = asked.written.get(event.phrase, weight)
             said = f"the weight {weight:g} counts as {limit:g}, {most}"
     return RequestWarning(
-        parameter="keywords" if event.phrase in asked.keywords else "keyterm",
+        parameter=parameter,
         type=kind,
         message=f"{event.phrase}: {said}",
         phrase=event.phrase,

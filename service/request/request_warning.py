@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 WarningType = Literal[
     "unboostable_phrase",
+    "unspellable_member",
     "unsupported_parameter",
     "unsupported_language",
     "changed_value",
@@ -17,7 +18,8 @@ WarningType = Literal[
 class RequestWarning(BaseModel):
     """Something is done less well than asked, or not.
 
-    parameter: which asks for it. phrase: the boosted phrase that it is about.
+    parameter: which asks for it. phrase: the boosted phrase or the member of a class, if it is
+    about one.
     """
 
     model_config = ConfigDict(frozen=True)

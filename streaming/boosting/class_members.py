@@ -4,14 +4,16 @@ A member of several words is one word of the search, spelled as they are one aft
 is told of it is they.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from earshot.decoder_kernels.boosting.class_member import ClassMember
 from earshot.decoder_kernels.boosting.oov_trie import Spelling
 from earshot.models.errors import UnencodableText
 from earshot.streaming.entities import Entities
 from earshot.streaming.errors import InvalidStreamConfig
+from earshot.streaming.events import LeftOutMember
 from earshot.streaming.words.graph_words import GraphWords, SpelledWord, spaces
 
 MOST_WAYS = 3
@@ -36,26 +38,46 @@ class SpelledMember:
         return " ".join(word.text for word in self.words)
 
 
-def spelled_members(entities: Entities, words: GraphWords) -> list[SpelledMember]:
-    """All members in the order of their classes. Words that the graph knows are spelled, too.
+def spelled_members(
+    entities: Entities, words: GraphWords
+) -> tuple[list[SpelledMember], list[LeftOutMember]]:
+    """All members in the order of their classes, and those that cannot be spelled.
 
-    Raises InvalidStreamConfig for a graph that takes no words, and a member without a spelling.
+    Words that the graph knows are spelled, too. Raises InvalidStreamConfig for a graph that takes
+    no words, and a class of which no member has a spelling.
     """
     if not entities:
-        return []
+        return [], []
     if not words.takes_words:
         raise InvalidStreamConfig("entities: this model's graph takes no words from outside")
     ways = words.spellings(word for _, text, _ in entities.shares() for word in text.split())
-    found = []
+    spelled: list[SpelledMember] = []
+    left_out: list[LeftOutMember] = []
     for name, text, share in entities.shares():
         try:
             told = tuple(words.new_word(word) for word in text.split())
             spellings = _said(told, words, ways)
         except UnencodableText as error:
-            raise InvalidStreamConfig(f"entities: {text!r} of {name}: {error}") from error
-        met = tuple(_as_met(spellings, words.separator))
-        found.append(SpelledMember(ClassMember(met, name, share), told))
-    return found
+            left_out.append(LeftOutMember(text, str(error), name))
+        else:
+            met = tuple(_as_met(spellings, words.separator))
+            spelled.append(SpelledMember(ClassMember(met, name, share), told))
+    return _sharing(spelled, left_out) if left_out else spelled, left_out
+
+
+def _sharing(
+    spelled: Sequence[SpelledMember], left_out: Sequence[LeftOutMember]
+) -> list[SpelledMember]:
+    """Members with shares of all of their class, where some of it are left out."""
+    had: defaultdict[str, float] = defaultdict(float)
+    for each in spelled:
+        had[each.member.word_class] += each.member.share
+    for out in left_out:
+        if out.class_name not in had:
+            raise InvalidStreamConfig(f"entities: {out.phrase!r} of {out.class_name}: {out.reason}")
+    members = [each.member for each in spelled]
+    shared = [replace(each, share=each.share / had[each.word_class]) for each in members]
+    return [replace(each, member=member) for each, member in zip(spelled, shared, strict=True)]
 
 
 def _said(told: Sequence[SpelledWord], words: GraphWords, ways: Ways) -> list[Spelling]:

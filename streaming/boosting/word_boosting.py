@@ -16,7 +16,7 @@ from earshot.streaming.boosting.class_members import SpelledMember, spelled_memb
 from earshot.streaming.boosting.limited_boosts import limited_boosts
 from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidStreamConfig
-from earshot.streaming.events import UnboostablePhrase
+from earshot.streaming.events import LeftOutMember, UnboostablePhrase
 from earshot.streaming.stream_config import Boost
 from earshot.streaming.words.graph_words import GraphWords, SpelledWord
 
@@ -60,13 +60,14 @@ def compile_word_boosts(
 
     Members of classes are words of their own beside them.
 
-    Warns of each phrase that cannot be boosted, or earns nothing or less than asked, by name. Of
-    two phrases with the same words the last counts. `options` are those of the stream: they bound
-    what a word can earn. Raises InvalidStreamConfig for entities that the graph does not take.
+    Warns of each phrase that cannot be boosted, or earns nothing or less than asked, by name, and
+    of each member that cannot be spelled. Of two phrases with the same words the last counts.
+    `options` are those of the stream: they bound what a word can earn. Raises InvalidStreamConfig
+    for entities that the graph does not take.
     """
     boosts = list(boosts)
-    members = spelled_members(entities, words)
-    request = _Request(words, [boost.phrase for boost in boosts], members)
+    members, left_out = spelled_members(entities, words)
+    request = _Request(words, [boost.phrase for boost in boosts], members, left_out)
     for boost in boosts:
         request.take(boost)
     for boost in boosts:
@@ -78,7 +79,11 @@ class _Request:
     """The phrases of one request, by their words."""
 
     def __init__(
-        self, words: GraphWords, phrases: Sequence[str], members: Sequence[SpelledMember]
+        self,
+        words: GraphWords,
+        phrases: Sequence[str],
+        members: Sequence[SpelledMember],
+        left_out: Sequence[LeftOutMember],
     ) -> None:
         self._words = words
         self._members = members
@@ -96,7 +101,7 @@ class _Request:
         self._oov_words: dict[Spelling, SpelledWord] = {}
         self._sayable = {phrase for phrase in phrases if words.is_sayable(phrase)}
         self._as_written: set[Words] = set()
-        self._warnings: list[UnboostablePhrase] = []
+        self._warnings: list[UnboostablePhrase] = [*left_out]
 
     def take(self, boost: Boost) -> None:
         """Find a phrase's words, or warn of it where they are none however it is said."""

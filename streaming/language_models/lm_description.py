@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from earshot.decoder_kernels.graph.graph import Graph
     from earshot.decoder_kernels.lm.lm_image import LmImage
     from earshot.streaming.language_models.lm_folder import LmFile
+
+_LOOKED_FOR = 1024
+"""Words at a time."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,14 @@ class GraphTexts:
             own = {image.native.text_of(word) for word in range(image.header.words)}
             return len(self._known - own)
         return int(np.count_nonzero(image.find_words(self._texts) == NO_WORD))
+
+
+def knows_a_word(image: LmImage, texts: Sequence[str]) -> bool:
+    """Whether the model has one of a graph's words; few are looked for where it has many."""
+    return any(
+        np.any(image.find_words(texts[start : start + _LOOKED_FOR]) != NO_WORD)
+        for start in range(1, len(texts), _LOOKED_FOR)
+    )
 
 
 def described(

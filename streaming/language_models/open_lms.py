@@ -10,10 +10,12 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from earshot.decoder_kernels.errors import LmImageError
 from earshot.decoder_kernels.graph.graph import Graph
+from earshot.decoder_kernels.lm.lm_header import NO_WORD
 from earshot.decoder_kernels.lm.lm_image import COST_STEPS, NEVER, LmImage
 from earshot.decoder_kernels.lm.lm_texts import MixedLm
 from earshot.decoder_kernels.lm.word_classes import image_classes
@@ -22,7 +24,12 @@ from earshot.streaming.entities import NO_ENTITIES, Entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.graph_config import GraphSearchConfig
 from earshot.streaming.language_models.held_lms import HeldLms
-from earshot.streaming.language_models.lm_description import GraphTexts, LmDescription, described
+from earshot.streaming.language_models.lm_description import (
+    GraphTexts,
+    LmDescription,
+    described,
+    knows_a_word,
+)
 from earshot.streaming.language_models.lm_folder import Identity, LmFile, LmFolder, identity_of
 from earshot.streaming.language_models.searched_lms import OpenLm, SearchedLms, SearchedMix
 from earshot.streaming.lm_mix import OWN, LmChoice, LmMix
@@ -106,7 +113,7 @@ class OpenLms:
         """The models that a stream names, as their files are now; none where it names none.
 
         Where a search asks them it takes a while (`SearchedLms`). Raises InvalidStreamConfig as
-        `check` does, and where too many others are open.
+        `check` does, for a model that knows no word of the graph, and where too many are open.
         """
         if not isinstance(asked, LmMix):
             return HeldLms()
@@ -147,9 +154,11 @@ class OpenLms:
         return list(self._described.values())
 
     def _numbered(self, models: Sequence[OpenLm], asked: LmMix) -> tuple[NumberedLm, ...]:
-        """The models as a search asks them, which reads the texts of their classes."""
+        """The models as a search asks them, which reads the texts of their classes; checked."""
         try:
-            return () if self._searched is None else self._searched.number(models)
+            numbered = () if self._searched is None else self._searched.number(models)
+            self._check_words(models, numbered)
+            return numbered
         except LmImageError as error:
             raise InvalidStreamConfig(f"lm={asked}: {error}") from error
 
@@ -215,6 +224,25 @@ class OpenLms:
             if all(_is_of(image, file) for file, image in models):
                 return models
         raise InvalidStreamConfig(f"lm={asked}: replaced again and again while it is opened")
+
+    def _check_words(self, models: Sequence[OpenLm], numbered: Sequence[NumberedLm]) -> None:
+        """Refuse a model that would call each of the graph's words unknown, as one in capitals.
+
+        numbered: the same models, of whose words nothing has to be looked up then; or none.
+        """
+        if self._graph is None:
+            return
+        for place, (file, image) in enumerate(models):
+            known = (
+                bool(np.any(numbered[place].numbers[1:] != NO_WORD))
+                if numbered
+                else knows_a_word(image, self._graph.word_texts)
+            )
+            if not known and not image_classes(image):
+                raise InvalidStreamConfig(
+                    f"lm={file.name}: it knows none of the words that are searched here: is its "
+                    "text in other capitals?"
+                )
 
     def _check_classes(self, file: LmFile, entities: Entities) -> None:
         try:

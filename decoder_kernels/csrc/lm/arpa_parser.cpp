@@ -10,6 +10,7 @@ namespace earshot {
 
 namespace {
 
+constexpr std::string_view BYTE_ORDER_MARK = "\xEF\xBB\xBF";  // before a file's first line
 constexpr double LEAST_LOG10 = -99.0;  // how the format writes zero
 constexpr double MOST_LOG10_BACK_OFF = 10.0;
 constexpr std::uint64_t MOST_NGRAMS = std::uint64_t{1} << 40;
@@ -84,6 +85,7 @@ void ArpaParser::tell(Do work) const {
 void ArpaParser::read(std::string_view line) {
   if (line.empty()) return;
   if (stage_ == Stage::BEFORE) {
+    if (line.starts_with(BYTE_ORDER_MARK)) line.remove_prefix(BYTE_ORDER_MARK.size());
     if (line == "\\data\\") stage_ = Stage::COUNTS;
   } else if (stage_ == Stage::COUNTS && line.starts_with("ngram ")) {
     read_count(line);

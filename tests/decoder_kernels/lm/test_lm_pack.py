@@ -35,10 +35,11 @@ def test_likelier_words_have_lower_numbers(tmp_path: Path) -> None:
     assert image.find_words(["naïve", "a", "b"]).tolist() == [3, 0, (1 << 24) - 1]
 
 
-def test_gzip_windows_lines_and_the_order_of_lines_make_no_difference(tmp_path: Path) -> None:
+def test_gzip_windows_lines_marks_and_the_order_of_lines_make_no_difference(tmp_path: Path) -> None:
     plain = (pack(tmp_path, SMALL) and tmp_path / "lm.lm").read_bytes()
     other = SMALL.replace("-0.5\t<s> a\n-0.75 a </s>", "-0.75 a </s>\n-0.5\t<s> a")
-    for content in (gzip.compress(SMALL.encode()), SMALL.replace("\n", "\r\n"), other):
+    marked = SMALL.removeprefix("by hand\n").encode("utf-8-sig")
+    for content in (gzip.compress(SMALL.encode()), SMALL.replace("\n", "\r\n"), other, marked):
         pack(tmp_path, content)
         assert (tmp_path / "lm.lm").read_bytes() == plain
 

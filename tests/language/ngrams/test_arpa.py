@@ -39,10 +39,12 @@ def test_ngrams_of_each_order_are_read(tmp_path: Path) -> None:
     assert arpa.orders[1] == {(0, 2): NGram(-0.5, 0.0), (2, 1): NGram(-0.75, 0.0)}
 
 
-def test_gzip_and_windows_line_ends_make_no_difference(tmp_path: Path) -> None:
+def test_gzip_windows_line_ends_and_a_byte_order_mark_make_no_difference(tmp_path: Path) -> None:
     plain = read_arpa(written(tmp_path, BIGRAM))
     assert read_arpa(written(tmp_path, BIGRAM.replace("\n", "\r\n"))) == plain
     assert read_arpa(written(tmp_path, gzip.compress(BIGRAM.encode()))) == plain
+    marked = BIGRAM[BIGRAM.index("\\data") :].encode("utf-8-sig")
+    assert read_arpa(written(tmp_path, marked)) == plain
 
 
 def test_space_within_a_word_that_is_not_ascii_stays(tmp_path: Path) -> None:

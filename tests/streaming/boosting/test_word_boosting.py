@@ -241,13 +241,13 @@ def test_what_a_member_pays_on_the_way_is_its_share_and_no_more_than_an_unknown_
 
 def test_where_the_model_writes_spaces_a_member_comes_with_and_without_one() -> None:
     of = words()
-    [found] = spelled_members(members("eat"), of)
+    [found], _ = spelled_members(members("eat"), of)
     assert [spelling[3:] for spelling in found.member.spellings] == [(), (of.separator,)]
     assert found.member.share == 1.0
 
 
 def test_a_member_is_one_word_in_each_likely_way() -> None:
-    [found] = spelled_members(members("toad"), said_as("toad A B\ntoad A C\n"))
+    [found], _ = spelled_members(members("toad"), said_as("toad A B\ntoad A C\n"))
     assert found.member.spellings == ((1, 2), (1, 3))
 
 
@@ -262,13 +262,13 @@ def test_a_member_of_several_words_is_spelled_as_they_are_in_turn() -> None:
 
 
 def test_where_words_are_written_without_spaces_none_is_spelled_between_them() -> None:
-    [found] = spelled_members(members("今 天"), words("今天▁"))
+    [found], _ = spelled_members(members("今 天"), words("今天▁"))
     assert found.member.spellings[0] == (2, 3)
 
 
 def test_of_several_words_those_ways_go_first_that_are_near_the_likeliest() -> None:
     of = said_as("toe A A\ntoe A B\ntoe A C\ndoe B A\ndoe B B\ndoe B C\n")
-    [found] = spelled_members(members("toe doe"), of)
+    [found], _ = spelled_members(members("toe doe"), of)
     assert found.member.spellings == (
         (1, 1, 2, 1),
         (1, 1, 2, 2),
@@ -279,11 +279,19 @@ def test_of_several_words_those_ways_go_first_that_are_near_the_likeliest() -> N
     )
 
 
-def test_a_member_that_has_no_spelling_is_refused_by_name() -> None:
+def test_a_class_without_a_member_that_has_a_spelling_is_refused_by_name() -> None:
     with pytest.raises(InvalidStreamConfig, match="entities: 'xy' of name: "):
         spelled_members(members("xy"), words("teaho"))
     with pytest.raises(InvalidStreamConfig, match=r"entities: 'tea xy hot' of name: .*'xy'"):
-        spelled_members(members("tea xy hot"), words("teaho"))
+        spelled_members(members("tea xy hot", "yx"), words("teaho"))
+
+
+def test_a_member_that_has_no_spelling_is_told_of_and_the_others_share_what_it_had() -> None:
+    found = compile_word_boosts([], words("teaho"), OPTIONS, members("eat", "xy", "tea toe"))
+    assert [member.share for member in found.table.table.members] == [0.5, 0.5]
+    [told] = found.warnings
+    assert (told.phrase, told.class_name) == ("xy", "name")
+    assert "'x'" in told.reason
 
 
 def test_a_graph_that_takes_no_words_takes_no_members() -> None:

@@ -308,3 +308,26 @@ def test_a_stream_changes_its_models_with_its_segment() -> None:
     stream.release()
     stream.release()
     assert gone == ["b", "a", "c"]
+
+
+def test_a_model_that_knows_no_word_of_the_graph_is_refused_and_closed(tmp_path: Path) -> None:
+    write_lm(tmp_path / "law.lm", {"<s>": 64.0, "</s>": 0.5, "A": 1.0, "B": 2.0})
+    lms = OpenLms(LmFolder(tmp_path), alike(tmp_path / "own", 12))
+    with pytest.raises(InvalidStreamConfig, match="lm=law: it knows none of the words"):
+        lms.hold(LAW)
+    assert lms.count == 0
+    write_lm(tmp_path / "law.lm", {"<s>": 64.0, "</s>": 0.5, "A": 1.0, "二": 2.0})
+    lms.hold(LAW)
+
+
+def test_a_model_of_classes_alone_needs_no_word_of_the_graph(tmp_path: Path) -> None:
+    write_lm(tmp_path / "law.lm", {"<s>": 64.0, "</s>": 0.5, "<name>": 1.0})
+    OpenLms(LmFolder(tmp_path), alike(tmp_path / "own", 12)).hold(LAW)
+
+
+def test_words_are_looked_for_until_one_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("earshot.streaming.language_models.lm_description._LOOKED_FOR", 2)
+    write_lm(tmp_path / "law.lm", {"<s>": 64.0, "</s>": 0.5, "二": 1.0})
+    OpenLms(LmFolder(tmp_path), alike(tmp_path / "own", 12)).hold(LAW)

@@ -169,6 +169,13 @@ def test_a_damaged_class_is_the_error_of_who_names_the_model(lms: OpenLms, folde
     assert lms.count == 0
 
 
+def test_a_model_that_knows_no_word_of_the_graph_is_refused(lms: OpenLms, folder: Path) -> None:
+    write_lm(folder / "law.lm", {"<s>": 64.0, "</s>": 0.5, "A": 1.0})
+    with pytest.raises(InvalidStreamConfig, match="lm=law: it knows none of the words"):
+        lms.hold(LAW)
+    assert lms.count == 0
+
+
 def test_streams_that_ask_the_same_share_what_their_search_looks_up(lms: OpenLms) -> None:
     one, other = mix_of(lms.hold(LAW)), mix_of(lms.hold(LAW))
     assert one.search_lm(0.5) is other.search_lm(0.5)

@@ -101,6 +101,16 @@ def test_what_cannot_be_heard_so_is_refused_by_name(client, sounds, lm, entities
     assert why in refusal(answer)
 
 
+def test_a_member_that_cannot_be_spelled_is_told_of_and_the_others_are_heard(
+    client, sounds
+) -> None:
+    answer = client.post(asked("calls", {"digit": ["q", "二"]}), content=pcm(sounds.speech("一二")))
+    assert transcript(answer) == "一二"
+    [told] = answer.json()["metadata"]["warnings"]
+    assert (told["parameter"], told["type"]) == ("entities", "unspellable_member")
+    assert told["message"].startswith("q: left out of digit: ")
+
+
 def test_a_search_without_a_graph_takes_none(client, sounds) -> None:
     path = asked(None, THREE).replace("ctc_wfst_beam_search", "ctc_greedy_search")
     assert "entities: no decoding graph is searched" in refusal(client.post(path, content=b"\0\0"))
