@@ -85,7 +85,8 @@ sheetOf(byId("options"), byId("options-open"), offerMicrophones);
 sheetOf(byId("model-sheet"), byId("model-open"));
 byId("finalize").addEventListener("click", () => session?.finalize());
 addEventListener("keydown", (event) => {
-  if (event.key === "Escape") stop();
+  // Above the page a sheet is what Escape closes, wherever the focus is.
+  if (event.key === "Escape" && !document.querySelector("dialog[open]")) stop();
 });
 for (const column of document.querySelectorAll(".side, .side aside"))
   stick(column, document.querySelector(".dock"));
@@ -202,6 +203,7 @@ function configure(list) {
 function forget() {
   reconnect.cancel();
   shelf.forget();
+  sounds.forget();
   byId("listen").focus(); // the button that was pressed is gone
 }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from browser_page import Page
 from scripted_server import ScriptedServer
+from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
@@ -64,6 +65,29 @@ def test_escape_closes_the_sheet_and_listening_goes_on(page: Page, server: Scrip
     assert page.all("#listen[data-state=open]")
     assert page.run("return document.activeElement.id") == "options-open"
     page.stop()
+
+
+def test_escape_means_the_sheet_wherever_the_focus_is(page: Page, server: ScriptedServer) -> None:
+    opened(page, server)
+    page.click("#options .close")
+    page.start()
+    page.click("#options-open")
+    page.run("document.activeElement.blur()")
+    page.press(Keys.ESCAPE)
+    page.until(lambda: page.all("dialog[open]") == [])
+    assert page.all("#listen[data-state=open]")
+    page.stop()
+
+
+def test_a_press_in_a_sheets_padding_leaves_it_open(page: Page, server: ScriptedServer) -> None:
+    opened(page, server)
+    sheet = page.all("#options")[0]
+    width, height = sheet.size["width"], sheet.size["height"]
+    mouse = ActionChains(page.browser)
+    mouse.move_to_element_with_offset(sheet, 4 - width // 2, 4 - height // 2).click().perform()
+    assert page.all("dialog[open]")
+    mouse.move_by_offset(-40, 0).click().perform()
+    assert page.all("dialog[open]") == []
 
 
 def test_the_chosen_microphone_is_the_one_that_is_opened(

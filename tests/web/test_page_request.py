@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from browser_page import Page
 from scripted_server import ScriptedServer
+from selenium.webdriver.common.keys import Keys
 
 pytestmark = pytest.mark.browser
 
@@ -90,6 +91,33 @@ def test_a_click_on_a_word_plays_it(page: Page) -> None:
     assert page.run("return window.played").startswith("blob:")
     page.until(lambda: page.run("return window.audio.currentTime > 0.2"))
     page.until(lambda: page.run("return window.audio.paused"))
+
+
+def test_the_keyboard_walks_through_the_words_and_plays_one(page: Page) -> None:
+    page.run(REMEMBER_PLAYED)
+    page.start()
+    page.until(lambda: page.finals())
+    page.stop()
+    assert page.run("return document.querySelectorAll('.finals [tabindex=\"0\"]').length") == 1
+    page.run("document.querySelector('.finals [tabindex=\"0\"]').focus()")
+    for key, word in [(Keys.ARROW_RIGHT, "mirror"), (Keys.END, "wall"), (Keys.ARROW_RIGHT, "wall")]:
+        page.press(key)
+        assert page.run("return document.activeElement.textContent") == word
+    page.press(Keys.HOME)
+    assert page.run("return document.activeElement.textContent") == "smart"
+    page.press(Keys.ENTER)
+    page.until(lambda: page.run("return window.played"))
+
+
+def test_a_take_without_words_has_its_code_and_its_sound(
+    page: Page, server: ScriptedServer
+) -> None:
+    server.script.sentences = ()
+    page.start()
+    page.stop()
+    page.until(lambda: "No words were recognised." in page.text(".notes"))
+    shown = [each.text for each in page.all(".take-actions button") if each.is_displayed()]
+    assert shown == ["Play", "Compare", "Code"]
 
 
 def test_a_file_that_the_browser_cannot_play_says_so(

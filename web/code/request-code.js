@@ -74,15 +74,19 @@ print(results["channels"][0]["alternatives"][0]["transcript"])`;
 }
 
 function pythonSocket(url, rate) {
-  return `import json, wave
+  return `import json, threading, wave
 from websockets.sync.client import connect
 
 url = "${url}"
-# 16-bit mono at ${rate} Hz, as the request says
-with wave.open("speech.wav") as wav, connect(url, ping_timeout=None) as socket:
-    while audio := wav.readframes(wav.getframerate() // 10):  # 100 ms
-        socket.send(audio)
+
+def send(socket):
+    with wave.open("speech.wav") as wav:  # 16-bit mono at ${rate} Hz, as the request says
+        while audio := wav.readframes(wav.getframerate() // 10):  # 100 ms
+            socket.send(audio)
     socket.send('{"type": "CloseStream"}')
+
+with connect(url, ping_timeout=None) as socket:
+    threading.Thread(target=send, args=(socket,), daemon=True).start()
     for message in map(json.loads, socket):
         if message["type"] == "Results" and message["is_final"]:
             print(message["channel"]["alternatives"][0]["transcript"])`;

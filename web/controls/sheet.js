@@ -12,13 +12,19 @@ export function sheetOf(sheet, opener, onOpen = () => {}) {
 
 export function openSheet(/** @type {HTMLDialogElement} */ sheet) {
   sheet.querySelector(".close").onclick = () => sheet.close();
-  // What is beside the sheet belongs to it, as its backdrop.
-  sheet.onclick = ({ target }) => {
-    if (target === sheet) sheet.close();
+  // What is beside the sheet belongs to it, as its backdrop. A press that began inside, as where
+  // text is selected, is no click beside it.
+  let isBeside = false;
+  sheet.onpointerdown = (event) => {
+    isBeside = liesBeside(sheet, event);
   };
-  // The page stops listening at Escape, which here means the sheet alone.
-  sheet.onkeydown = (event) => {
-    if (event.key === "Escape") event.stopPropagation();
+  sheet.onclick = (event) => {
+    if (isBeside && liesBeside(sheet, event)) sheet.close();
   };
   sheet.showModal();
+}
+
+function liesBeside(sheet, { target, clientX: x, clientY: y }) {
+  const { left, right, top, bottom } = sheet.getBoundingClientRect();
+  return target === sheet && (x < left || x > right || y < top || y > bottom);
 }

@@ -23,6 +23,15 @@ export class Playback {
     return this.#play(sound, 0, Infinity);
   }
 
+  /** Stop, and let the browser forget the sound. */
+  release() {
+    clearTimeout(this.#stop);
+    this.#audio.pause();
+    if (this.#audio.src) URL.revokeObjectURL(this.#audio.src);
+    this.#audio.removeAttribute("src");
+    this.#sound = null;
+  }
+
   async #play(sound, startS, endS) {
     clearTimeout(this.#stop);
     if (this.#sound !== sound) this.#load(sound);
@@ -39,7 +48,7 @@ export class Playback {
   }
 
   #load(sound) {
-    if (this.#audio.src) URL.revokeObjectURL(this.#audio.src);
+    this.release();
     this.#audio.src = URL.createObjectURL(sound);
     this.#sound = sound;
   }

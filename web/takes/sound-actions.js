@@ -26,10 +26,14 @@ export class SoundActions {
 
   /** @param {import("./take-view.js").TakeView} view @param {Blob} sound */
   offer(view, sound) {
-    view.onPlay = (word) => this.#play(view, this.#playback.playWord(sound, word));
-    view.element.classList.add("playable");
+    view.playWords((word) => this.#play(view, this.#playback.playWord(sound, word)));
     view.offer("Play", () => this.#play(view, this.#playback.toggle(sound)));
     view.offer("Compare", () => this.#compare(view, sound));
+  }
+
+  /** The takes are off the page: let go of their sound. */
+  forget() {
+    this.#playback.release();
   }
 
   /** Servers read more kinds of files than browsers play. */

@@ -9,6 +9,7 @@ import { FORMATS } from "./captions.js";
 import { element } from "../controls/elements.js";
 import { EventsView } from "./events-view.js";
 import { UNSURE_BELOW } from "./transcript.js";
+import { WordKeys } from "./word-keys.js";
 
 /** @typedef {import("./transcript.js").Word} Word */
 
@@ -37,7 +38,9 @@ export class TakeView {
     this.partial = element("p", { class: "partial", "aria-hidden": "true" });
     this.notes = element("div", { class: "notes" });
     this.aside = element("div", { class: "beside", role: "status" });
-    this.actions = element("div", { class: "take-actions", hidden: true }, ...this.#buttons());
+    /** What there is to do with the text, once there is one. */
+    this.ofText = this.#buttons();
+    this.actions = element("div", { class: "take-actions" }, ...this.ofText);
     const time = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
     this.element = element(
       "section",
@@ -62,10 +65,12 @@ export class TakeView {
       target.classList.toggle("on-right", target.offsetLeft > this.element.clientWidth / 2);
       onPoint(this.wordOf.get(target) ?? null);
     });
-    this.finals.addEventListener("click", ({ target }) => {
+    const play = (/** @type {Element} */ target) => {
       const word = this.wordOf.get(target);
       if (word) this.onPlay(word);
-    });
+    };
+    this.finals.addEventListener("click", ({ target }) => play(target));
+    this.keys = new WordKeys(this.finals, play);
     this.element.addEventListener("pointerleave", () => onPoint(null));
   }
 
@@ -77,7 +82,7 @@ export class TakeView {
       this.#renderParagraph(paragraphs[i], i);
     }
     this.#renderPartial(partial);
-    this.actions.hidden = paragraphs.length === 0;
+    for (const button of this.ofText) button.hidden = paragraphs.length === 0;
   }
 
   /** Say something under the text, such as what was really spoken. */
@@ -107,6 +112,13 @@ export class TakeView {
   /** Put another action beside those of every take. */
   offer(/** @type {string} */ label, /** @type {() => void} */ run) {
     this.actions.append(element("button", { type: "button", onclick: run }, label));
+  }
+
+  /** Play a word that is clicked, or chosen by the keyboard. */
+  playWords(/** @type {(word: Word) => void} */ play) {
+    this.onPlay = play;
+    this.element.classList.add("playable");
+    this.keys.begin();
   }
 
   /** Show something under the text, in the place of what was shown there. */
@@ -178,11 +190,17 @@ export class TakeView {
   }
 
   #buttons() {
-    const copy = element("button", { type: "button", onclick: () => this.#copy(copy) }, "Copy");
+    const run = () => this.#copy(copy);
+    const copy = element("button", { type: "button", hidden: true, onclick: run }, "Copy");
     const saves = Object.entries(FORMATS).map(([extension, { label }]) =>
       element(
         "button",
-        { type: "button", "aria-label": `Save as ${label}`, onclick: () => this.#save(extension) },
+        {
+          type: "button",
+          "aria-label": `Save as ${label}`,
+          hidden: true,
+          onclick: () => this.#save(extension),
+        },
         label,
       ),
     );
