@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -207,6 +208,18 @@ class Settings(PartSettings):
     def streams_of(self, engines: int) -> int:
         """How many streams so many engines take together: as asked, or what each carries."""
         return self.max_streams or STREAMS_PER_ENGINE * engines
+
+    def check_model(self) -> None:
+        """Find a name that is no path before anything large is loaded to read it.
+
+        Raises StartupError.
+        """
+        with suppress(OSError):  # who may not look finds out when it is read
+            if self.model is not None and not self.model.exists():
+                raise StartupError(
+                    f"--model {self.model}: there is no such file or folder; a model is a "
+                    "checkpoint's, and none is fetched by its name"
+                )
 
     def as_toml(self) -> str:
         """Write the effective settings as a TOML file that can be read back."""

@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Listen until Ctrl-C."""
     settings = settings_from(arguments, ENGINE_SETTINGS)
+    settings.check_model()
     parameters = parameters_from(arguments, settings, is_file=False)
     sounds = _sound_library()
     from earshot.service.core.engine_setup import languages_of, running_engine

@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.show_config:
         say(settings.as_toml())
         return 0
+    settings.check_model()
     return _serve(settings)
 
 

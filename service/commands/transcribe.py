@@ -67,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Transcribe each file; returns 1 if any failed, after doing the others."""
     settings = settings_from(arguments, ENGINE_SETTINGS)
+    settings.check_model()
     parameters = parameters_from(arguments, settings, is_file=True)
     _check_format(arguments)
     files = recordings_of(arguments.files)

@@ -110,6 +110,8 @@ def test_help_loads_neither_the_model_nor_the_server():
         ["serve", "--show-config"],
         ["transcribe", "nowhere.wav"],
         ["transcribe", "nowhere.wav", "--keyterm", ""],
+        ["transcribe", "-", "--model", "base.en"],
+        ["serve", "--model", "base.en"],
         ["listen", "--lm", "a:b"],
         ["models", "--help"],
     ],

@@ -184,6 +184,14 @@ def test_a_directory_that_is_no_model_is_one_line(capsys, tmp_path, command):
     assert str(tmp_path) in line
 
 
+@pytest.mark.parametrize("command", [["serve"], ["transcribe", "-"], ["listen"]])
+def test_a_model_by_its_name_is_one_line(capsys, command):
+    assert main([*command, "--model", "base.en"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--model base.en: there is no such file or folder" in line
+    assert "none is fetched by its name" in line
+
+
 @pytest.mark.parametrize("command", [["serve", "--port", "0"], ["transcribe", "-"]])
 def test_a_gpu_that_is_not_here_is_one_line(capsys, monkeypatch, command):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
