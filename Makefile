@@ -29,6 +29,9 @@ SEARCH_PROPERTIES := tests/decoder_kernels/wfst/test_wfst_properties.py \
                      tests/decoder_kernels/prefix/test_prefix_search_properties.py
 GPU_CHECK = benchmarks/cuda/gpu_check.py $(if $(GRAPH),--graph $(GRAPH)) $(if $(ONLY),--only $(ONLY))
 INSTALL  = $(BIN)/python -m pip install -q --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt
+# pip is quiet, and compiling takes minutes; ends with the process that compiles.
+TELL_COMPILED = while sleep 20 && kill -0 $$kernels 2>/dev/null; do \
+  echo "setup: $$(find build/cp* -name '*.o' -newer $(BIN)/cmake 2>/dev/null | wc -l) files are compiled"; done
 # One a line, with those of the tests and of the tools.
 DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
                 extras = project["optional-dependencies"]; \
@@ -81,7 +84,7 @@ $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "setup: installing the build tools"
 	@$(INSTALL) pip scikit-build-core nanobind cmake ninja
 	@echo "setup: compiling the kernels (some minutes) while the dependencies are installed"
-	@$(INSTALL) --no-deps --no-build-isolation -e . & kernels=$$!; failed=0; \
+	@$(INSTALL) --no-deps --no-build-isolation -e . & kernels=$$!; failed=0; $(TELL_COMPILED) & \
 	{ index=$$($(MAKE) -s --no-print-directory torch-index) && \
 	  $(INSTALL) $${index:+--extra-index-url "$$index"} torch && \
 	  $(BIN)/python -c '$(DEPENDENCIES)' >$(VENV)/dependencies.txt && \
