@@ -11,6 +11,7 @@ GRAPH  ?=
 ONLY   ?=
 ROUNDS ?= 5
 DATA   ?=
+ARM_TESTS := tests/native/dense tests/native/threads/test_team.py tests/native/threads/test_thread_pool.py
 # Extra flags for pip.
 PIP_FLAGS ?=
 # TORCH_INDEX= is where torch comes from, empty for pip's own index; else torch-index chooses: PyPI's
@@ -44,7 +45,8 @@ PYTHON  ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz races wheel ci \
+.PHONY: help tools torch-index setup constraints serve check test fresh thousands fuzz races arm-test \
+        wheel ci \
         style format types stubs layers gpu cuda-emulator cuda-test cuda-fuzz cuda-count \
         bench bundled-graph bundled-neural-lm clean
 
@@ -147,6 +149,10 @@ fuzz: $(STAMP) ## a million hostile operations on sanitized kernels; OPERATIONS=
 races: $(STAMP) ## steps, label loops and beams on several threads under ThreadSanitizer
 	@echo "races: building the kernels with the sanitizer, then steps on 2 to 4 threads"
 	@PYTHONPATH=tests/fuzz $(BIN)/python tests/fuzz/races/race_run.py
+
+arm-test: $(STAMP) ## the dense layers and threads, compiled for aarch64, in an emulator (qemu-user)
+	@echo "arm-test: $(ARM_TESTS)"
+	@EARSHOT_MACHINE=aarch64 $(BIN)/python -m pytest $(ARM_TESTS)
 
 wheel: $(STAMP) ## build the wheel, install it elsewhere, run it beside others' models/ and service/
 	@.ci/wheel

@@ -1,11 +1,9 @@
 """Packed layers keep their weights in fewer bits, on each kind of processor."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
-
-from earshot.models.native.weights import processors
+from target_machine import MACHINE
 
 FOLDER = Path(__file__).parent
 
@@ -17,22 +15,18 @@ class Checks:
         kind = [] if processor == "portable" else [f"-DEARSHOT_{processor.upper()}"]
         flags = ["-Wno-psabi", *kind, f"-DEARSHOT_PROCESSOR={processor}"]
         self._program = folder / "packed_layer_checks"
-        compile_cpp(csrc, *flags, FOLDER / "packed_layer_checks.cpp", *threads, "-o", self._program)
+        sources = [FOLDER / "packed_layer_checks.cpp", *threads]
+        MACHINE.compile(csrc, *flags, *sources, "-o", self._program)
 
     def __call__(self, name: str) -> str:
         """What a check complains of."""
-        command = [self._program, name]
-        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        done = MACHINE.run(self._program, name)
         return f"{done.returncode}: {done.stderr}" if done.returncode else ""
-
-
-def compile_cpp(csrc: Path, *arguments: str | Path) -> None:
-    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{csrc}", "-pthread"]
-    subprocess.run(["g++", *flags, *arguments], check=True)
 
 
 @pytest.fixture(scope="module")
 def csrc(repository_dir: Path) -> Path:
+    MACHINE.require()
     return repository_dir / "native" / "csrc"
 
 
@@ -43,11 +37,11 @@ def threads(csrc: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     sources = sorted((csrc / "threads").glob("*.cpp"))
     objects = [folder / f"{source.stem}.o" for source in sources]
     for source, compiled in zip(sources, objects, strict=True):
-        compile_cpp(csrc, "-c", source, "-o", compiled)
+        MACHINE.compile(csrc, "-c", source, "-o", compiled)
     return objects
 
 
-@pytest.fixture(scope="module", params=processors())
+@pytest.fixture(scope="module", params=MACHINE.processors)
 def check(
     request, csrc: Path, threads: list[Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Checks:

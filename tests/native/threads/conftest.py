@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from target_machine import MACHINE
 
 HERE = Path(__file__).parent
 SANITIZERS: dict[str, list[str]] = {"plain": [], "tsan": ["-fsanitize=thread", "-g"]}
@@ -19,19 +19,18 @@ def require(
     request: pytest.FixtureRequest, repository_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[str], None]:
     """Runs a behaviour of the module's PROGRAM; AssertionError where it does not hold."""
+    MACHINE.require()
+    if MACHINE.emulator and request.param != "plain":
+        pytest.skip("sanitizers do not run in an emulator")
     csrc = repository_dir / "native" / "csrc"
     program = tmp_path_factory.mktemp("threads") / request.module.PROGRAM
     sources = [HERE / f"{program.name}.cpp", *sorted((csrc / "threads").glob("*.cpp"))]
-    flags = ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{csrc}", "-pthread"]
-    subprocess.run(["g++", *flags, *SANITIZERS[request.param], *sources, "-o", program], check=True)
+    MACHINE.compile(csrc, *SANITIZERS[request.param], *sources, "-o", program)
     # A child with threads of its own is what is tested; the sanitizer only mistrusts it.
     environment = os.environ | {"TSAN_OPTIONS": "die_after_fork=0"}
 
     def run(behaviour: str) -> None:
-        command = [program, behaviour]
-        done = subprocess.run(
-            command, env=environment, text=True, capture_output=True, check=False, timeout=LIMIT_S
-        )
+        done = MACHINE.run(program, behaviour, environment, LIMIT_S)
         assert done.returncode == 0, done.stderr
 
     return run
