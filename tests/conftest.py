@@ -14,8 +14,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import settings
 
-from earshot.training.synthetic.engines import ESPEAK_VARIANTS
-
 if TYPE_CHECKING:
     import torch
     from emulator import Emulator
@@ -182,6 +180,9 @@ def fake_sounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def fake_engines(fake_sounds: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """espeak-ng and flite, and no other program, by ``tests/fake_engine.sh``."""
+    # A wheel, which is tested too, has no training.
+    from earshot.training.synthetic.engines import ESPEAK_VARIANTS
+
     programs = fake_sounds.parent / tmp_path.name
     programs.mkdir()
     for name in ("espeak-ng", "flite"):

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,11 @@ def test_the_hosted_workflow_runs_the_checks_of_strangers(repository_dir: Path) 
     (job,) = yaml.safe_load(text)["jobs"].values()
     assert job["steps"][-1] == {"run": ".ci/checks"}
     assert "secrets" not in text
+
+
+def test_what_a_wheel_is_tested_with_is_there(repository_dir: Path) -> None:
+    project = tomllib.loads((repository_dir / "pyproject.toml").read_text())
+    command = project["tool"]["cibuildwheel"]["test-command"].replace("{project}/", "")
+    shell, *paths = command.split()
+    assert shell == "bash"
+    assert [path for path in paths if not (repository_dir / path).exists()] == []
