@@ -4,6 +4,7 @@
 tests/decoder_kernels``: for machines where nothing is installed, and for sanitizer builds.
 """
 
+import importlib
 import importlib.util
 import runpy
 import sys
@@ -22,6 +23,8 @@ def load_native(build_dir: Path, package: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
+    # As an import would: tests and tools ask the package for it.
+    importlib.import_module(f"earshot.{package}")._native = module
 
 
 def main() -> None:
