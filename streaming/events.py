@@ -64,6 +64,8 @@ class Final:
     `speech_final` is set where the speaker stopped (every cause but "max_utterance").
     `second_pass_failed`: what the first pass has found, because the second one raised.
     `pause_s`: the silence in which a segment ended, 0 where nobody waited for one.
+    `end_of_turn_confidence`: how likely the speaker has finished, after that silence; None where
+    nobody asked.
     """
 
     start_s: float
@@ -74,6 +76,25 @@ class Final:
     cause: FinalCause
     second_pass_failed: bool = False
     pause_s: float = 0.0
+    end_of_turn_confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class EagerEndOfTurn:
+    """A pause in which the speaker may well have finished (`TurnConfig.eager_confidence`).
+
+    `final`: as it would be if the segment ended here; the one that comes may have other words. It
+    follows, or `TurnResumed`.
+    """
+
+    final: Final
+
+
+@dataclass(frozen=True)
+class TurnResumed:
+    """Speech went on behind an `EagerEndOfTurn`; `time_s` was decoded when that was seen."""
+
+    time_s: float
 
 
 @dataclass(frozen=True)
@@ -184,6 +205,8 @@ Answer: TypeAlias = Configured | NotConfigured | Described
 Event: TypeAlias = (
     Partial
     | Final
+    | EagerEndOfTurn
+    | TurnResumed
     | SpeechStarted
     | UtteranceEnd
     | UnboostablePhrase

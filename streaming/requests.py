@@ -13,7 +13,7 @@ import numpy as np
 from earshot.streaming.graph_config import GraphOptions
 from earshot.streaming.lm_mix import LmChoice
 from earshot.streaming.samples import Samples
-from earshot.streaming.stream_config import Boost, StreamConfig
+from earshot.streaming.stream_config import Boost, EndpointConfig, StreamConfig
 from earshot.streaming.weights import Weights
 
 PUSH_SAMPLES = 4_000
@@ -55,7 +55,8 @@ FINISH = Flush(last=True)
 class Configure:
     """Replace the boosts from this segment on, and what else of the config is not None.
 
-    An option that is None stays as the request before has set it, unless that was refused.
+    An option that is None stays as the request before has set it, unless that was refused. An
+    endpoint holds from the next pause on.
     `Configured` follows, or `NotConfigured`.
     """
 
@@ -63,6 +64,7 @@ class Configure:
     graph: GraphOptions | None = None
     weights: Weights | None = None
     chunk_ms: float | None = None
+    endpoint: EndpointConfig | None = None
 
     @property
     def lm(self) -> LmChoice | None:
@@ -77,6 +79,7 @@ class Configure:
             graph=now.graph if self.graph is None else self.graph,
             weights=now.weights if self.weights is None else self.weights,
             chunk_ms=now.chunk_ms if self.chunk_ms is None else self.chunk_ms,
+            endpoint=now.endpoint if self.endpoint is None else self.endpoint,
         )
 
 

@@ -59,16 +59,22 @@ class Boost:
 class TurnConfig:
     """When a shorter pause ends an utterance, where what was said is likely to be all.
 
-    confidence: how likely that has to be. least_ms: the pause has to last so long in any case.
-        Raised to 300 if below.
+    confidence: how likely that has to be; at 1 no shorter pause does. least_ms: the pause has to
+        last so long in any case. Raised to 300 if below.
+    eager_confidence: how likely it has to be to be told before (`EagerEndOfTurn`); None: never.
     """
 
     confidence: float = 0.75
     least_ms: int = MIN_SILENCE_MS
+    eager_confidence: float | None = None
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.confidence < 1.0:
-            raise InvalidStreamConfig(f"eot_threshold is {self.confidence}, not in (0, 1)")
+        if not 0.0 < self.confidence <= 1.0:
+            raise InvalidStreamConfig(f"eot_threshold is {self.confidence}, not in (0, 1]")
+        if self.eager_confidence is not None and not 0.0 < self.eager_confidence < 1.0:
+            raise InvalidStreamConfig(
+                f"eager_eot_threshold is {self.eager_confidence}, not in (0, 1)"
+            )
         if self.least_ms < 0:
             raise InvalidStreamConfig(f"least_ms is {self.least_ms}, must not be negative")
         object.__setattr__(self, "least_ms", max(self.least_ms, MIN_SILENCE_MS))

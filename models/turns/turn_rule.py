@@ -33,7 +33,9 @@ class TurnRule:
         return 1 / (1 + math.exp(-odds))
 
     def pause_ms(self, end_log_prob: float, confidence: float, sound: float = 0.0) -> float:
-        """The pause from which on P(over) is at least `confidence`, in (0, 1)."""
+        """The pause from which on P(over) is at least `confidence`, in (0, 1]; none is 1."""
+        if confidence == 1:
+            return math.inf
         wanted = math.log(confidence / (1 - confidence))
         steps = (wanted - self._odds(end_log_prob, sound)) / self.pause
         return REFERENCE_MS * math.exp(min(steps, LONGEST))

@@ -13,11 +13,13 @@ from earshot.streaming.errors import BacklogFull, EngineStopped, StreamClosed
 from earshot.streaming.events import (
     Closed,
     Described,
+    EagerEndOfTurn,
     Event,
     Failed,
     Final,
     Partial,
     SpeechStarted,
+    TurnResumed,
 )
 from earshot.streaming.requests import FINISH, Cancel, Describe, Push, Request
 
@@ -133,7 +135,9 @@ def _facts(event: Event) -> Mapping[str, object]:
             if isinstance(event, Final):
                 return {**facts, "cause": event.cause}
             return {**facts, "stable_words": event.stable_words}
-        case SpeechStarted(time_s):
+        case EagerEndOfTurn(final):
+            return _facts(final)
+        case SpeechStarted(time_s) | TurnResumed(time_s):
             return {"time_s": round(time_s, 3)}
         case Failed(error):
             return {"error": type(error).__name__}

@@ -45,6 +45,7 @@ from earshot.streaming.events import (
     Closed,
     Configured,
     Described,
+    EagerEndOfTurn,
     Event,
     Failed,
     Final,
@@ -53,6 +54,7 @@ from earshot.streaming.events import (
     Partial,
     RoomAvailable,
     SpeechStarted,
+    TurnResumed,
     UnboostablePhrase,
     UtteranceEnd,
 )
@@ -201,7 +203,7 @@ class ListenProtocol:
                 return self._boosted_less(event) if channel == 0 else []
             case Configured() | NotConfigured():
                 return self._answered(self._channels.answered(channel, event))
-            case RoomAvailable() | Described():
+            case RoomAvailable() | Described() | EagerEndOfTurn() | TurnResumed():
                 return []
             case Closed(duration_s):
                 return self._end() if self._channels.closed(channel, duration_s) else []

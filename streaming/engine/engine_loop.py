@@ -125,7 +125,8 @@ class EngineLoop:
         alive = together(alive, recognizer.decode, recognizer.decode_again)
         timer.mark()
         endings = [lane.ending for lane in alive if lane.ending is not None]
-        together(endings, self._second_pass, self._second_pass_if_possible)
+        eager = [lane.eager for lane in alive if lane.eager is not None]
+        together([*endings, *eager], self._second_pass, self._second_pass_if_possible)
         timer.mark()
         self._count(lanes)  # before anybody hears of what is counted
         self._publish(alive, endings)
@@ -169,12 +170,17 @@ class EngineLoop:
         streams = [lane.stream for lane in lanes]
         for stream in streams:
             stream.emit_speech_started()
+            self._publisher.resumed(stream)
         asking = [stream for stream in streams if stream.config.interim_results]
         for stream, best in zip(asking, self._recognizer.best(asking), strict=True):
             self._publisher.partial(stream, best)
+        for lane in lanes:
+            if lane.eager is not None:
+                self._publisher.eager_end(lane.eager)
 
     def _emit_final(self, ending: Ending) -> None:
         ending.stream.emit_speech_started()
+        self._publisher.resumed(ending.stream)
         self._publisher.final(ending)
         if ending.cause == "endpoint":
             ending.stream.emit_utterance_end(after_s=ending.stream.decoded_s)
@@ -256,6 +262,7 @@ class EngineLoop:
                     warnings = self._recognizer.configure(stream, config, boosts)
             except (InvalidStreamConfig, ListsNotCompiled) as error:
                 return NotConfigured(str(error))
+            stream.segment.detector.go_by(stream.config)
             on_failure.pop_all()
         return Configured(warnings)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from earshot.streaming.engine.engine_stats import Counters
-from earshot.streaming.events import Alternative, Final, Partial
+from earshot.streaming.events import Alternative, EagerEndOfTurn, Final, Partial, TurnResumed
 from earshot.streaming.results.asked_words import as_asked
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.results.results import alternative, distinct, first_pass_scores
@@ -25,12 +25,28 @@ class Publisher:
         if stream.segment.shown == shown:
             return
         stream.segment.shown = shown
+        self._counters.partials += 1
         clock = stream.clock
         heard = as_asked(best.hypothesis, stream.boosts.capitals)
         said = alternative(first_pass_scores(heard), clock)
         duration_s = stream.decoded_s - clock.start_s
-        self._counters.partials += 1
         stream.emit(Partial(clock.start_s, duration_s, (said,), best.stable_words))
+
+    def eager_end(self, ending: Ending) -> None:
+        """Tell that the turn may well be over, once in a pause, and what was said until then."""
+        segment = ending.stream.segment
+        said = _said(ending)
+        if not segment.ends_eagerly or not said[0].text:
+            return
+        segment.told_end = segment.detector.likely_end
+        ending.stream.emit(EagerEndOfTurn(_final(ending, said, ending.stream.decoded_s)))
+
+    def resumed(self, stream: ActiveStream) -> None:
+        """Tell that speech has gone on behind an eager end of the turn."""
+        segment = stream.segment
+        if segment.told_end is not None and segment.told_end is not segment.detector.likely_end:
+            segment.told_end = None
+            stream.emit(TurnResumed(stream.decoded_s))
 
     def final(self, ending: Ending) -> None:
         """Tell what the segment said.
@@ -39,11 +55,7 @@ class Publisher:
         has seen a partial that must be taken back.
         """
         stream, clock = ending.stream, ending.stream.clock
-        told = [
-            replace(scored, hypothesis=as_asked(scored.hypothesis, stream.boosts.capitals))
-            for scored in distinct(ending.scored, stream.config.alternatives)
-        ]
-        said = tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
+        said = _said(ending)
         speech_final = ending.cause != "max_utterance"
         best = [word for each in ending.scored[:1] for word in each.hypothesis.words]
         heard = [word.asked for word in best if not word.goes_on]
@@ -53,15 +65,31 @@ class Publisher:
             return
         end_s = clock.end_s if ending.boundary is None else clock.at(ending.boundary)
         self._counters.finals += 1
-        stream.emit(
-            Final(
-                start_s=clock.start_s,
-                duration_s=end_s - clock.start_s,
-                alternatives=said,
-                speech_final=speech_final,
-                from_finalize=ending.cause == "finalize",
-                cause=ending.cause,
-                second_pass_failed=ending.second_pass_failed,
-                pause_s=ending.pause_frames * stream.settings.chunking.frame_ms / 1000,
-            )
-        )
+        stream.emit(_final(ending, said, end_s))
+
+
+def _said(ending: Ending) -> tuple[Alternative, ...]:
+    """The alternatives of an ending, at least one."""
+    stream, clock = ending.stream, ending.stream.clock
+    told = [
+        replace(scored, hypothesis=as_asked(scored.hypothesis, stream.boosts.capitals))
+        for scored in distinct(ending.scored, stream.config.alternatives)
+    ]
+    return tuple(alternative(scored, clock) for scored in told) or (NOTHING_SAID,)
+
+
+def _final(ending: Ending, said: tuple[Alternative, ...], end_s: float) -> Final:
+    """The final of an ending that says this, of the stream's audio until then."""
+    stream, start_s = ending.stream, ending.stream.clock.start_s
+    speech_final = ending.cause != "max_utterance"
+    return Final(
+        start_s=start_s,
+        duration_s=end_s - start_s,
+        alternatives=said,
+        speech_final=speech_final,
+        from_finalize=ending.cause == "finalize",
+        cause=ending.cause,
+        second_pass_failed=ending.second_pass_failed,
+        pause_s=ending.pause_frames * stream.settings.chunking.frame_ms / 1000,
+        end_of_turn_confidence=stream.segment.detector.confidence if speech_final else None,
+    )

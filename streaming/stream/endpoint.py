@@ -13,7 +13,7 @@ there (`Recognizer.decode`).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Literal, TypeAlias
@@ -35,6 +35,18 @@ class Endpoint:
     blank_run: int
 
 
+@dataclass(frozen=True, eq=False)
+class LikelyEnd:
+    """The end of a turn that one pause may be, by who knows the text.
+
+    confidence: how likely the turn is over, after a pause of so many milliseconds. eager_ms: after
+    how long that is told although the segment goes on.
+    """
+
+    confidence: Callable[[float], float]
+    eager_ms: float = math.inf
+
+
 @dataclass(frozen=True)
 class FrameEvidence:
     """What a decoder knows of the new frames: whether each is silent, and whether a token began.
@@ -52,15 +64,20 @@ class EndpointDetector:
     """Watches one segment."""
 
     def __init__(self, config: StreamConfig, frame_ms: float, max_utterance_ms: int) -> None:
-        endpoint, pause_ms = config.endpoint, config.pause_ms
-        self._frame_ms = frame_ms
-        self._silence_frames = math.inf if pause_ms is None else pause_ms / frame_ms
-        self._no_speech_frames = endpoint.no_speech_ms / frame_ms
-        self._max_frames = min(endpoint.max_utterance_ms, max_utterance_ms) / frame_ms
+        self._frame_ms, self._max_utterance_ms = frame_ms, max_utterance_ms
         self.frames = 0
         self.blank_run = 0
         self.speech_frame: int | None = None
         self._awaited: float | None = None
+        self.likely_end: LikelyEnd | None = None
+        self.go_by(config)
+
+    def go_by(self, config: StreamConfig) -> None:
+        """Take the rules' lengths from a config; a pause that is awaited already keeps its own."""
+        endpoint, pause_ms, frame_ms = config.endpoint, config.pause_ms, self._frame_ms
+        self._silence_frames = math.inf if pause_ms is None else pause_ms / frame_ms
+        self._no_speech_frames = endpoint.no_speech_ms / frame_ms
+        self._max_frames = min(endpoint.max_utterance_ms, self._max_utterance_ms) / frame_ms
 
     @property
     def asks(self) -> bool:
@@ -70,17 +87,37 @@ class EndpointDetector:
 
     @property
     def due(self) -> int | None:
-        """Silent frames to come with which this pause ends the segment, if anybody has said."""
+        """Silent frames to come with which this pause ends the segment, if anybody has said.
+
+        Or with which it is told that it may well.
+        """
         if self._awaited is None:
             return None
-        return max(math.ceil(self._awaited) - self.blank_run, 1)
+        awaited = self._awaited
+        if self.likely_end is not None and not self.is_likely_end:
+            awaited = min(awaited, self.likely_end.eager_ms / self._frame_ms)
+        return max(math.ceil(awaited) - self.blank_run, 1)
 
-    def expect(self, pause_ms: float) -> Endpoint | None:
+    @property
+    def is_likely_end(self) -> bool:
+        """Whether this pause has lasted until it is told that the turn may well be over."""
+        likely = self.likely_end
+        return likely is not None and self.blank_run >= likely.eager_ms / self._frame_ms
+
+    @property
+    def confidence(self) -> float | None:
+        """How likely the turn is over after this pause so far; None where nobody has said."""
+        if self.likely_end is None:
+            return None
+        return self.likely_end.confidence(self.blank_run * self._frame_ms)
+
+    def expect(self, pause_ms: float, likely_end: LikelyEnd | None = None) -> Endpoint | None:
         """This pause ends the segment when it has lasted so long; it may have done so already.
 
         It never takes longer than the silence that ends any utterance.
         """
         self._awaited = min(pause_ms / self._frame_ms, self._silence_frames)
+        self.likely_end = likely_end
         if self.blank_run < self._awaited:
             return None
         return Endpoint("turn", self.frames, self.blank_run)
@@ -109,7 +146,7 @@ class EndpointDetector:
         quiet = [silent and not spoken for silent, spoken in pairs]
         self.blank_run = quiet[::-1].index(False) if False in quiet else len(quiet)
         if not self.blank_run:
-            self._awaited = None
+            self._awaited = self.likely_end = None
 
     def skip(self, spoken: Sequence[bool]) -> None:
         """Walk over frames of a flush, whose end is the segment's end whatever the rules say."""
@@ -120,7 +157,7 @@ class EndpointDetector:
     def _count(self, *, is_quiet: bool) -> None:
         self.blank_run = self.blank_run + 1 if is_quiet else 0
         if not is_quiet:
-            self._awaited = None
+            self._awaited = self.likely_end = None
 
     def _fired(self, turn_ended: bool) -> EndpointRule | None:
         spoken = self.speech_frame is not None

@@ -64,7 +64,7 @@ class Lane:
     and theirs alone; both may be a `Rest`. moved: whether its state has gone on over them. An
     endpoint cuts both to `used` frames; those after it belong to the next segment, which decodes
     them again, or are its rest. division: where that is; once it is known the segment may become
-    shorter, and is not to be divided again.
+    shorter, and is not to be divided again. eager: the ending that this pause may well be.
     """
 
     stream: ActiveStream
@@ -79,6 +79,7 @@ class Lane:
     endpoint: Endpoint | None = None
     division: Division | None = None
     ending: Ending | None = None
+    eager: Ending | None = None
 
     def observe(self, evidence: FrameEvidence) -> None:
         """Apply the endpoint rules, and give the segment the frames that belong to it; once.

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from earshot.streaming.results.kept_words import NO_WORDS, KeptWords
-from earshot.streaming.stream.endpoint import EndpointDetector
+from earshot.streaming.stream.endpoint import EndpointDetector, LikelyEnd
 
 
 @dataclass
@@ -16,6 +16,7 @@ class Segment:
     encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
     again.
     shown: text and stable words of the last partial, so that only changes are told.
+    told_end: the pause of which it was told that the turn may well be over, until speech goes on.
     kept: words that have been called stable before the segment was searched anew.
     chunk_ms: what the stream asked for when the segment began.
     search_state: what the stream's search keeps here, and nobody else looks at.
@@ -26,9 +27,16 @@ class Segment:
     encoded: list[Tensor] = field(default_factory=list)
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
+    told_end: LikelyEnd | None = None
     kept: KeptWords = NO_WORDS
     chunk_ms: float | None = None
     search_state: object = None
+
+    @property
+    def ends_eagerly(self) -> bool:
+        """Whether it is to be told that its turn may well be over, and was not in this pause."""
+        detector = self.detector
+        return detector.is_likely_end and self.told_end is not detector.likely_end
 
     def extend(self, encoded: Tensor) -> None:
         """Take encoder frames `(T, D)`."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -15,6 +17,7 @@ from earshot.streaming.parts.part import EndScorer
 from earshot.streaming.parts.turns import TURNS
 from earshot.streaming.results.hypothesis import Best
 from earshot.streaming.stream.active_stream import ActiveStream
+from earshot.streaming.stream.endpoint import LikelyEnd
 from earshot.streaming.stream.lane import Lane
 
 LEAST_ASKED_MS = 200
@@ -60,8 +63,13 @@ class TurnStep:
         stream = lane.stream
         turn = stream.config.endpoint.turn
         assert turn is not None
-        pause_ms = self._rule.pause_ms(end_log_prob, turn.confidence, sound)
-        lane.endpoint = stream.segment.detector.expect(max(pause_ms, turn.least_ms))
+        rule, eager = self._rule, turn.eager_confidence
+        pause_ms = rule.pause_ms(end_log_prob, turn.confidence, sound)
+        likely_end = LikelyEnd(
+            partial(rule.confidence, end_log_prob, sound=sound),
+            math.inf if eager is None else rule.pause_ms(end_log_prob, eager, sound),
+        )
+        lane.endpoint = stream.segment.detector.expect(max(pause_ms, turn.least_ms), likely_end)
 
 
 def pause_stretches(stream: ActiveStream) -> Tensor:

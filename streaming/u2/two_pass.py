@@ -180,6 +180,8 @@ class TwoPass:
             self._turns(lanes, self._search.best)
         for lane in lanes:
             lane.ending = lane.ending or self._ending(lane)
+            if lane.ending is None and lane.stream.segment.ends_eagerly:
+                lane.eager = lane.eager or self._eager_ending(lane.stream)
 
     def _ending(self, lane: Lane) -> Ending | None:
         stream = lane.stream
@@ -190,9 +192,18 @@ class TwoPass:
             lambda frames: self._search.truncate(stream, frames),
         )
 
+    def _eager_ending(self, stream: ActiveStream) -> Ending:
+        """The ending of a segment that goes on; it is not heard again as a whole for that."""
+        pause_frames = stream.segment.detector.blank_run
+        hypotheses = self._listed(stream, ended=True)
+        return Ending(stream, "endpoint", None, hypotheses, pause_frames=pause_frames)
+
     def _nbest(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         if stream.heard_whole and stream.segment.frames:
             self._search.hear_again(stream, self._encode.whole(stream))
+        return self._listed(stream, ended=ended)
+
+    def _listed(self, stream: ActiveStream, *, ended: bool) -> list[Hypothesis]:
         count = max(self._beam_size, stream.config.alternatives)
         return self._search.nbest(stream, count, ended=ended)
 

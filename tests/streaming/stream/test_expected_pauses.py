@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, FrameEvidence
+from earshot.streaming.stream.endpoint import Endpoint, EndpointDetector, FrameEvidence, LikelyEnd
 from earshot.streaming.stream_config import EndpointConfig, StreamConfig
 
 FRAME_MS = 40.0
@@ -38,6 +38,23 @@ def test_it_waits_no_longer_than_for_any_silence() -> None:
     observe(watch, "x....")
     assert watch.expect(9000) is None
     assert observe(watch, "." * 40) == Endpoint("silence", 26, 25)
+
+
+def test_a_step_ends_where_an_end_is_likely_enough_and_again_where_the_segment_does() -> None:
+    watch = detector()
+    observe(watch, "x....")
+    watch.expect(400, LikelyEnd(lambda pause_ms: pause_ms / 1000, eager_ms=240))
+    assert (watch.due, watch.is_likely_end, watch.confidence) == (2, False, 0.16)
+    observe(watch, "..")
+    assert (watch.due, watch.is_likely_end, watch.confidence) == (4, True, 0.24)
+    observe(watch, "x")
+    assert (watch.due, watch.is_likely_end, watch.confidence) == (None, False, None)
+
+
+def test_rules_of_another_config_hold_from_the_next_pause_on() -> None:
+    watch = detector()
+    watch.go_by(StreamConfig(endpoint=EndpointConfig(silence_ms=400)))
+    assert observe(watch, "x" + "." * 20) == Endpoint("silence", 11, 10)
 
 
 def test_speech_takes_it_back() -> None:
