@@ -9,6 +9,7 @@ from earshot.service.core.engine_port import StreamPort
 from earshot.service.core.services import Services
 from earshot.service.deepgram.known_names import DEEPGRAMS
 from earshot.service.deepgram.listen_protocol import ListenProtocol
+from earshot.service.deepgram.response.accepted import accept
 from earshot.service.deepgram.response.refusal_answer import refusal_answer
 from earshot.service.deepgram.response.result_messages import ResultMessages
 from earshot.service.request.parameters import (
@@ -25,13 +26,11 @@ from earshot.service.sessions.session import Session
 
 router = APIRouter()
 
-_AUTH_SUBPROTOCOLS = ("token", "bearer")
-
 
 @router.websocket("/v1/listen")
 async def listen(socket: WebSocket) -> None:
     """Serve one live stream; a request that cannot be served is refused before it is accepted."""
-    await serve_socket(socket, _admit, refusal_answer, _accept)
+    await serve_socket(socket, _admit, refusal_answer, accept)
 
 
 def _admit(
@@ -53,10 +52,3 @@ def _conversation(
         request_id, services.model, writing=parameters.writing, channels=channels
     )
     return ListenProtocol(messages, parameters, rules.boosts, services.engine.sample_rate_hz)
-
-
-async def _accept(socket: WebSocket, request_id: str) -> None:
-    """Echo an offered authentication subprotocol: browsers insist. Its key is not looked at."""
-    offered = socket.scope.get("subprotocols", [])
-    chosen = next((name for name in offered if name.lower() in _AUTH_SUBPROTOCOLS), None)
-    await socket.accept(chosen, [(b"dg-request-id", request_id.encode())])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from earshot.service.request.query_values import QueryValues
@@ -53,12 +54,13 @@ class EndpointRules:
             return _plain(least_ms)
         return self._turns(least_ms, threshold, timeout_ms)
 
-    def warnings(self, values: QueryValues) -> list[RequestWarning]:
-        """For who asks for more than the model can tell."""
+    def warnings(
+        self, values: QueryValues, names: Sequence[str] = ("eot_threshold", "eot_timeout_ms")
+    ) -> list[RequestWarning]:
+        """For who asks, by parameters of these names, for more than the model can tell."""
         if self.detects_turns:
             return []
         why = "this model cannot tell whether a turn is over; a pause ends it (endpointing)"
-        names = ("eot_threshold", "eot_timeout_ms")
         return [unsupported(name, why) for name in names if values.one(name) is not None]
 
     def _threshold(self, values: QueryValues) -> float | None:

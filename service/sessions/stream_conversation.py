@@ -104,7 +104,10 @@ class StreamConversation:
         opening: list[Action] = [] if self._parameters else [Open(parameters.stream)]
         self._parameters = parameters
         self._audio = SocketAudio(
-            parameters.pcm, self._model_rate_hz, or_packed=self.takes_containers
+            parameters.pcm,
+            self._model_rate_hz,
+            stated=parameters.container,
+            or_packed=self.takes_containers,
         )
         return opening
 

@@ -157,7 +157,7 @@ async def test_any_name_that_clients_know_is_served_unless_the_server_is_strict(
             await server.listen(query)
 
 
-@pytest.mark.parametrize("path", ["/v2/listen", "/web/index.html", "/healthz"])
+@pytest.mark.parametrize("path", ["/v3/listen", "/web/index.html", "/healthz"])
 async def test_a_socket_to_an_unknown_path_is_refused_with_json(live, path):
     with pytest.raises(InvalidStatus) as refused:
         await connect(f"{live.ws}{path}", proxy=None)

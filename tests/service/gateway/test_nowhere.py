@@ -13,7 +13,8 @@ from earshot.service.gateway.served_paths import ServedPaths
 from earshot.service.http.dialect import Dialect
 
 SERVED = (
-    "served: /v1/listen (WebSocket, POST), /v1/audio/transcriptions (POST), "
+    "served: /v1/listen (WebSocket, POST), /v2/listen (WebSocket), "
+    "/v1/audio/transcriptions (POST), "
     "/v1/realtime (WebSocket), /v1/models/{name}, /asr (WebSocket), /healthz, /readyz, "
     "/metrics, /v1/models, /v1/card, /v1/samples, / (WebSocket, GET)"
 )

@@ -21,7 +21,7 @@ async def test_probes_answer_load_balancers_that_ask_for_the_head_alone(live):
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
-        ("GET", "/v2/listen", 404, "NOT_FOUND"),
+        ("GET", "/v3/listen", 404, "NOT_FOUND"),
         ("GET", "/nowhere%0d%0a.js", 404, "NOT_FOUND"),
         ("PUT", "/v1/listen", 405, "METHOD_NOT_ALLOWED"),
     ],

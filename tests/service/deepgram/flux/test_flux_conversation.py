@@ -1,0 +1,363 @@
+"""Flux's protocol without a socket: messages and events in, actions out."""
+
+import json
+
+import numpy as np
+import pytest
+from protocol_session import sent
+
+from earshot.service.deepgram.flux.flux_conversation import FluxConversation
+from earshot.service.deepgram.flux.flux_names import FLUXES
+from earshot.service.deepgram.flux.flux_wishes import flux_parameters
+from earshot.service.errors import BadRequest, IdleSession
+from earshot.service.request.boosts import BoostRules
+from earshot.service.request.endpoint_rules import EndpointRules
+from earshot.service.request.model_names import ModelNames
+from earshot.service.request.parameters import ParameterRules
+from earshot.service.sessions.actions import Ask, Close
+from earshot.streaming.errors import DecodingFailed
+from earshot.streaming.events import (
+    Alternative,
+    Closed,
+    Configured,
+    EagerEndOfTurn,
+    Failed,
+    Final,
+    NotConfigured,
+    Partial,
+    TurnResumed,
+    UnboostablePhrase,
+    Word,
+)
+from earshot.streaming.requests import FINALIZE, FINISH, Cancel, Configure, Push
+from earshot.streaming.stream_config import EndpointConfig, TurnConfig
+
+RULES = ParameterRules(
+    ModelNames("tiny", known=FLUXES),
+    BoostRules(max_phrases=3),
+    EndpointRules(detects_turns=True),
+)
+SAMPLES = {"model": "flux-general-en", "encoding": "linear16", "sample_rate": "16000"}
+
+
+def flux(**asked: str) -> FluxConversation:
+    parameters, wishes = flux_parameters(list((SAMPLES | asked).items()), RULES)
+    return FluxConversation(parameters, wishes, RULES.boosts, 16000, "request")
+
+
+def said(text: str) -> tuple[Alternative, ...]:
+    words = tuple(
+        Word(word, place / 2, place / 2 + 0.4, 0.9, written=word)
+        for place, word in enumerate(text.split())
+    )
+    return (Alternative(text, words, 0.9, -1.0),)
+
+
+def partial(text: str, until_s: float = 1.0) -> Partial:
+    return Partial(0.0, until_s, said(text), 0)
+
+
+def final(text: str, confidence: float | None = 0.8, **more) -> Final:
+    told = {"speech_final": True, "from_finalize": False, "cause": "endpoint", "pause_s": 0.4}
+    return Final(0.0, 2.0, said(text), **{**told, "end_of_turn_confidence": confidence, **more})
+
+
+def heard(session: FluxConversation, *events) -> list[dict]:
+    return [message for event in events for message in sent(session.receive_event(event))]
+
+
+def names(messages: list[dict]) -> list[str]:
+    return [message["event"] for message in messages]
+
+
+def test_a_session_is_greeted():
+    assert sent(flux().opened()) == [
+        {"type": "Connected", "request_id": "request", "sequence_id": 0}
+    ]
+
+
+def test_what_is_asked_in_vain_is_warned_of_behind_the_greeting():
+    _, warning = sent(flux(tag="mine").opened())
+    assert warning == {
+        "type": "Warning",
+        "request_id": "request",
+        "sequence_id": 1,
+        "code": "UNSUPPORTED_PARAMETER",
+        "description": "tag: not kept",
+    }
+
+
+def test_a_turn_starts_with_its_first_words_and_is_told_whole():
+    (start,) = heard(flux(), partial("iced"))
+    assert start == {
+        "type": "TurnInfo",
+        "request_id": "request",
+        "sequence_id": 0,
+        "event": "StartOfTurn",
+        "turn_index": 0,
+        "audio_window_start": 0.0,
+        "audio_window_end": 1.0,
+        "transcript": "iced",
+        "words": [{"word": "iced", "confidence": 0.9, "start": 0.0, "end": 0.4}],
+        "end_of_turn_confidence": 0.0,
+    }
+
+
+def test_turns_follow_each_other():
+    messages = heard(
+        flux(), partial("iced"), partial("iced tea"), final("iced tea"), partial("please")
+    )
+    assert names(messages) == ["StartOfTurn", "Update", "EndOfTurn", "StartOfTurn"]
+    assert [each["turn_index"] for each in messages] == [0, 0, 0, 1]
+    assert [each["sequence_id"] for each in messages] == [0, 1, 2, 3]
+
+
+def test_a_partial_that_says_nothing_new_is_not_told():
+    assert names(heard(flux(), partial(""), partial("tea"), partial("tea"))) == ["StartOfTurn"]
+
+
+def test_an_eager_end_has_its_confidence_and_the_end_its_own():
+    messages = heard(
+        flux(), partial("tea"), EagerEndOfTurn(final("tea", 0.51234)), final("tea", 0.71)
+    )
+    assert names(messages) == ["StartOfTurn", "EagerEndOfTurn", "EndOfTurn"]
+    assert [each["end_of_turn_confidence"] for each in messages] == [0.0, 0.5123, 0.71]
+
+
+def test_an_eager_end_starts_a_turn_that_nobody_has_been_told_of():
+    messages = heard(flux(), EagerEndOfTurn(final("tea", 0.5)))
+    assert names(messages) == ["StartOfTurn", "EagerEndOfTurn"]
+
+
+def test_speech_behind_an_eager_end_resumes_the_turn_once():
+    session = flux()
+    heard(session, EagerEndOfTurn(final("iced", 0.5)))
+    messages = heard(session, TurnResumed(3.0), partial("iced tea"), TurnResumed(4.0))
+    assert names(messages) == ["TurnResumed", "Update"]
+    assert (messages[0]["transcript"], messages[0]["audio_window_end"]) == ("iced", 3.0)
+
+
+@pytest.mark.parametrize("other", [partial("ice tea"), final("ice tea")])
+def test_other_words_than_those_of_an_eager_end_resume_the_turn_first(other):
+    session = flux()
+    heard(session, EagerEndOfTurn(final("iced tea", 0.5)))
+    assert names(heard(session, other))[0] == "TurnResumed"
+
+
+def test_words_that_are_taken_back_end_their_turn():
+    messages = heard(flux(), partial("hm"), final(""))
+    assert (names(messages), messages[-1]["transcript"]) == (["StartOfTurn", "EndOfTurn"], "")
+
+
+def test_utterances_that_were_cut_for_their_length_are_one_turn():
+    session = flux()
+    cut = final("iced", None, speech_final=False, cause="max_utterance")
+    messages = heard(session, partial("iced"), cut, partial("tea"), final("tea"))
+    assert names(messages) == ["StartOfTurn", "Update", "Update", "EndOfTurn"]
+    assert messages[-1]["transcript"] == "iced tea"
+    assert [word["word"] for word in messages[-1]["words"]] == ["iced", "tea"]
+
+
+def test_a_cut_behind_an_eager_end_resumes_the_turn():
+    cut = final("iced", None, speech_final=False, cause="max_utterance")
+    messages = heard(flux(), EagerEndOfTurn(final("iced", 0.5)), cut)
+    assert names(messages)[-1] == "TurnResumed"
+
+
+@pytest.mark.parametrize(
+    ("ended", "trigger"),
+    [
+        (final("tea"), "model"),
+        (final("tea", 0.6, pause_s=5.0), "timeout"),
+        (final("tea", None), "timeout"),
+        (final("tea", None, cause="finalize", from_finalize=True), "manual"),
+        (final("tea", None, cause="end"), "manual"),
+    ],
+)
+def test_an_end_says_what_has_ended_the_turn(ended, trigger):
+    assert heard(flux(), ended)[-1]["trigger"] == trigger
+
+
+def test_a_turn_ends_where_the_client_says_so():
+    assert flux().receive_text('{"type": "ForceEndTurn"}') == [Ask(FINALIZE)]
+
+
+def test_nothing_ends_where_there_is_no_turn():
+    assert heard(flux(), final("", None, cause="finalize", from_finalize=True)) == []
+
+
+def test_audio_goes_to_the_stream():
+    (action,) = flux().receive_bytes(np.array([16384, 0], "<i2").tobytes())
+    assert isinstance(action.request, Push)
+    assert action.request.samples.tolist() == [0.5, 0.0]
+
+
+@pytest.mark.parametrize("end", [b"", '{"type": "CloseStream"}'])
+def test_the_end_of_the_audio_closes_the_session_behind_its_last_results(end):
+    session = flux()
+    actions = session.receive_bytes(end) if isinstance(end, bytes) else session.receive_text(end)
+    assert actions[-1] == Ask(FINISH)
+    assert session.receive_event(Closed(2.0)) == [Close(1000)]
+    assert session.receive_event(partial("late")) == []
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"type": "Finalize"}', "x" * 200_000])
+def test_what_is_no_control_message_ends_the_session_with_an_error(text):
+    cancel, told, close = flux().receive_text(text)
+    assert cancel == Ask(Cancel())
+    (error,) = sent([told])
+    assert (error["type"], error["sequence_id"]) == ("Error", 0)
+    assert (error["code"], close.code) == ("INVALID_QUERY_PARAMETER", 1008)
+    assert "CloseStream" in error["description"]
+
+
+def test_a_stream_that_fails_is_told_and_closed():
+    _, told, close = flux().receive_event(Failed(DecodingFailed("decoding failed")))
+    (error,) = sent([told])
+    assert (error["type"], close.code) == ("Error", 1011)
+
+
+def test_an_idle_client_is_told_why_behind_its_last_results():
+    session = flux()
+    assert session.idle(IdleSession("no audio for 10 s"))[-1] == Ask(FINISH)
+    told, close = session.receive_event(Closed(1.0))
+    (error,) = sent([told])
+    assert (error["code"], close.code) == ("REQUEST_TIMEOUT", 1011)
+
+
+def test_a_drain_closes_so_that_clients_reconnect():
+    session = flux()
+    assert session.drain()[-1] == Ask(FINISH)
+    (close,) = session.receive_event(Closed(1.0))
+    assert close.code == 1012
+
+
+def configure(session: FluxConversation, **named):
+    return session.receive_text(json.dumps({"type": "Configure", **named}))
+
+
+def test_a_configure_asks_the_stream_and_is_answered_with_all_that_holds():
+    session = flux(keyterm="espresso", eager_eot_threshold="0.5")
+    thresholds = {"eot_threshold": 0.8, "eot_timeout_ms": 3000}
+    (ask,) = configure(session, thresholds=thresholds, keyterms=["iced tea"], numerals=True)
+    assert isinstance(ask.request, Configure)
+    assert [boost.phrase for boost in ask.request.boosts] == ["iced tea"]
+    turn = TurnConfig(0.8, eager_confidence=0.5)
+    assert ask.request.endpoint == EndpointConfig(3000, turn=turn)
+    (success,) = heard(session, Configured(()))
+    assert success == {
+        "type": "ConfigureSuccess",
+        "request_id": "request",
+        "sequence_id": 0,
+        "thresholds": {
+            "eot_threshold": 0.8,
+            "eager_eot_threshold": 0.5,
+            "eot_timeout_ms": 3000,
+        },
+        "keyterms": ["iced tea"],
+        "numerals": True,
+    }
+
+
+def test_what_a_configure_does_not_name_stays():
+    session = flux(keyterm="espresso")
+    (ask,) = configure(session, thresholds=None, keyterms=None)
+    assert [boost.phrase for boost in ask.request.boosts] == ["espresso"]
+    assert ask.request.endpoint == EndpointConfig(5000, turn=TurnConfig(0.7))
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {"thresholds": {"eot_threshold": 0.4}},
+        {"thresholds": {"eot_threshold": True}},
+        {"thresholds": {"eager_eot_threshold": 0.8}},
+        {"thresholds": [0.7]},
+        {"keyterms": [1]},
+        {"keyterms": [" "]},
+        {"keyterms": list("abcd")},
+        {"numerals": "yes"},
+        {"language_hints": ["de"]},
+    ],
+)
+def test_a_configure_that_cannot_be_done_is_refused_and_the_session_goes_on(named):
+    session = flux()
+    (failure,) = sent(configure(session, **named))
+    assert failure["type"] == "ConfigureFailure"
+    assert failure["code"].startswith("CONFIGURE_")
+    assert next(iter(named)).rstrip("s") in failure["description"] or failure["description"]
+    assert session.awaits == "audio"
+
+
+def test_a_second_configure_waits_for_the_first():
+    session = flux()
+    configure(session, keyterms=["tea"])
+    (failure,) = sent(configure(session, keyterms=["ice"]))
+    assert failure["code"] == "CONFIGURE_ALREADY_PENDING"
+    (failure,) = heard(session, NotConfigured("no"))
+    assert failure["description"] == "no"
+    assert isinstance(configure(session, keyterms=["ice"])[0], Ask)
+
+
+def test_phrases_that_cannot_be_boosted_are_warned_of():
+    (warning,) = heard(flux(keyterm="5G"), UnboostablePhrase("5G", "no digits"))
+    assert (warning["code"], warning["description"]) == ("UNBOOSTABLE_PHRASE", "5G: no digits")
+
+
+def test_the_other_timeout_of_a_configure_is_what_ends_turns_then():
+    session = flux()
+    configure(session, thresholds={"eot_timeout_ms": 500})
+    heard(session, Configured(()))
+    assert heard(session, final("tea", 0.6, pause_s=0.52))[-1]["trigger"] == "timeout"
+
+
+def test_texts_are_written_as_people_write_them_and_numbers_where_that_is_asked():
+    words = final("twenty five")
+    assert heard(flux(), words)[-1]["transcript"] == "twenty five"
+    assert heard(flux(numerals="true"), words)[-1]["transcript"] == "25"
+
+
+@pytest.mark.parametrize(
+    ("asked", "endpoint"),
+    [
+        ({}, EndpointConfig(5000, turn=TurnConfig(0.7))),
+        (
+            {"eot_threshold": "1.0", "eot_timeout_ms": "30000"},
+            EndpointConfig(30_000, turn=TurnConfig(1.0)),
+        ),
+        (
+            {"eager_eot_threshold": "0.4"},
+            EndpointConfig(5000, turn=TurnConfig(0.7, eager_confidence=0.4)),
+        ),
+    ],
+)
+def test_thresholds_say_when_turns_end(asked, endpoint):
+    parameters, _ = flux_parameters(list((SAMPLES | asked).items()), RULES)
+    assert parameters.stream.endpoint == endpoint
+    assert parameters.stream.interim_results
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"),
+    [
+        ({"eot_threshold": "0.4"}, "eot_threshold=0.4"),
+        ({"eager_eot_threshold": "0.95"}, "eager_eot_threshold=0.95"),
+        ({"eager_eot_threshold": "0.8"}, "eager_eot_threshold=0.8"),
+        ({"eot_timeout_ms": "100"}, "eot_timeout_ms=100"),
+        ({"model": "nova-3"}, "model=nova-3"),
+        ({"encoding": "amr"}, "encoding=amr"),
+        ({"redact": "numbers"}, "redact"),
+        ({"multichannel": "true"}, "multichannel"),
+    ],
+)
+def test_what_cannot_be_served_is_refused_by_name(asked, named):
+    with pytest.raises(BadRequest, match=named):
+        flux_parameters(list((SAMPLES | asked).items()), RULES)
+
+
+def test_a_model_that_cannot_tell_ends_of_turns_says_so():
+    deaf = ParameterRules(ModelNames("tiny", known=FLUXES), BoostRules())
+    asked = {**SAMPLES, "eager_eot_threshold": "0.5"}
+    parameters, _ = flux_parameters(list(asked.items()), deaf)
+    assert [each.parameter for each in parameters.warnings] == ["eager_eot_threshold"]
+    assert parameters.stream.endpoint == EndpointConfig()
