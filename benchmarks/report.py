@@ -42,20 +42,25 @@ def below_claim(document: str | None) -> str:
     return (document or "").split("\n", 2)[2].strip()
 
 
-def show_report(name: str, title: str, body: str, *, is_written: bool) -> None:
+def show_report(
+    name: str, title: str, body: str, *, is_written: bool, script: str | None = None
+) -> None:
     """Print a body, and write it if asked."""
     print(body)
     if is_written:
-        print(write_report(name, title, body))
+        print(write_report(name, title, body, script=script))
 
 
-def write_report(name: str, title: str, body: str) -> Path:
-    """Write ``docs/benchmarks/<name>.md``: what, when, where, results."""
+def write_report(name: str, title: str, body: str, *, script: str | None = None) -> Path:
+    """Write ``docs/benchmarks/<name>.md``: what, when, where, results.
+
+    `script`: the name of the one that measured, where that is not the page's.
+    """
     today = datetime.now(UTC).date().isoformat()
-    script = next((REPOSITORY / "benchmarks").rglob(f"{name}.py")).relative_to(REPOSITORY)
+    file = next((REPOSITORY / "benchmarks").rglob(f"{script or name}.py")).relative_to(REPOSITORY)
     head = (
         f"# {title}\n\n{today} · {processor_name()} · Python {platform.python_version()}, "
-        f"torch {torch.__version__} · `{script}`\n\n"
+        f"torch {torch.__version__} · `{file}`\n\n"
     )
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.md"
