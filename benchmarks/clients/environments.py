@@ -70,7 +70,7 @@ WHISPERLIVEKIT = Environment(
     "whisperlivekit", ("websockets==17.4",), bare=("whisperlivekit==0.2.26",)
 )
 DEEPGRAM_NODE = Environment("deepgram-node", ("@deepgram/sdk@5.13.0",), is_node=True)
-OPENAI_NODE = Environment("openai-node", ("openai@7.59.0",), is_node=True)
+OPENAI_NODE = Environment("openai-node", ("openai@7.59.0", "ws@8.23.0"), is_node=True)
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

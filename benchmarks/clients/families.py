@@ -9,16 +9,18 @@ nobody has), audio that is none. A client that gets less is amiss, and so is the
 """
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.clients.examples import Example, examples
 from benchmarks.clients.family import FAMILIES, NOT_RUN, Family
+from benchmarks.clients.tls_front import Front, tls_front
 from benchmarks.clients.verdict import Heard, Verdict, judge
 from benchmarks.report import below_claim, show_report, table
 from benchmarks.server.server_process import HOST, free_port, server_process
@@ -30,36 +32,46 @@ HEADER = ("client", "version", "partials", "wrong words", "errors", "what was ru
 
 @dataclass(frozen=True)
 class Server:
-    """Where one listens."""
+    """Where one listens, and TLS in front of it."""
 
     address: str
     wyoming: str
+    front: Front
 
     def of(self, family: Family) -> str:
         """The address that a family is told."""
-        return self.wyoming if family.is_wyoming else self.address
+        if family.is_wyoming:
+            return self.wyoming
+        return self.front.address if family.needs_tls else self.address
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """Environment of programs, whose Node trusts the certificate."""
+        return {**os.environ, "NODE_EXTRA_CA_CERTS": str(self.front.certificate)}
 
 
 @contextmanager
-def own_server(folder: Path) -> Iterator[Server]:
-    """One of the bundled model, while the block runs."""
+def own_server(folder: Path) -> Iterator[tuple[str, str]]:
+    """One of the bundled model, while the block runs: its address, and that for Wyoming."""
     port, wyoming = free_port(), free_port()
     command = [
         sys.executable, "-m", "earshot.service", "serve", "--host", HOST, "--port", str(port),
         "--wyoming-port", str(wyoming),
     ]  # fmt: skip
     with server_process(command, port, folder):
-        yield Server(f"{HOST}:{port}", f"{HOST}:{wyoming}")
+        yield f"{HOST}:{port}", f"{HOST}:{wyoming}"
 
 
-def run(family: Family, address: str, spoken: Sequence[Example]) -> Verdict:
+def run(family: Family, server: Server, spoken: Sequence[Example]) -> Verdict:
     """Send every recording; a client that cannot be installed, or fails, is amiss and says why."""
     heard = []
     try:
         family.environment.make()
+        command = family.environment.command(PROGRAMS / family.program)
         for example in spoken:
             done = subprocess.run(
-                [*family.environment.command(PROGRAMS / family.program), address, example.file],
+                [*command, server.of(family), example.file],
+                env=server.environ,
                 cwd=family.environment.folder,
                 capture_output=True,
                 text=True,
@@ -69,7 +81,9 @@ def run(family: Family, address: str, spoken: Sequence[Example]) -> Verdict:
             heard.append(Heard.of(example.said, done.stdout))
     except subprocess.CalledProcessError as error:
         said = error.stderr.strip().splitlines() or ["nothing was said"]
-        return Verdict.failed(said[-1][:200])
+        # Node's own version comes behind the error.
+        told = next((each for each in reversed(said) if "Error" in each), said[-1])
+        return Verdict.failed(told.strip()[:200])
     except (OSError, RuntimeError, subprocess.TimeoutExpired, ValueError) as error:
         return Verdict.failed(str(error)[-200:])
     return judge(heard, texts=family.texts, errors=family.errors, has_partials=family.has_partials)
@@ -88,7 +102,7 @@ def lines(families: Sequence[Family], server: Server) -> Iterator[tuple[list[str
     with TemporaryDirectory() as folder:
         spoken = examples(Path(folder))
         for family in families:
-            verdict = run(family, server.of(family), spoken)
+            verdict = run(family, server, spoken)
             print(f"{family.name}: {'; '.join(verdict.amiss) or 'well'}", flush=True)
             yield line(family, verdict), verdict
 
@@ -96,11 +110,10 @@ def lines(families: Sequence[Family], server: Server) -> Iterator[tuple[list[str
 @contextmanager
 def server_of(asked: argparse.Namespace) -> Iterator[Server]:
     """The one that is named, or our own."""
-    if asked.at:
-        yield Server(asked.at, asked.wyoming_at)
-        return
-    with TemporaryDirectory() as folder, own_server(Path(folder)) as server:
-        yield server
+    with ExitStack() as stack:
+        own, before = (Path(stack.enter_context(TemporaryDirectory())) for _ in range(2))
+        where = (asked.at, asked.wyoming_at) if asked.at else stack.enter_context(own_server(own))
+        yield Server(*where, stack.enter_context(tls_front(where[0], before)))
 
 
 def page(rows: Sequence[Sequence[str]]) -> str:

@@ -22,6 +22,7 @@ class Family:
     errors: int = 2
     has_partials: bool = True
     is_wyoming: bool = False
+    needs_tls: bool = False
 
 
 FAMILIES = (
@@ -67,10 +68,15 @@ FAMILIES = (
         texts=1,
     ),
     Family(
+        "OpenAI realtime, JavaScript", environments.OPENAI_NODE, "openai_realtime.mjs",
+        "as in Python. It connects by `wss` whatever its address says, here to TLS in front",
+        texts=1, needs_tls=True,
+    ),
+    Family(
         "Vosk", environments.VOSK, "vosk_transcriber.py",
         "the functions of `vosk-transcriber --server`, without the model of Vosk's that its "
-        "command loads even then. The protocol has no errors, and the transcriber no parameters: "
-        "a path where nobody answers",
+        "command loads even then, in real time: a file sent at once has hardly a partial. The "
+        "protocol has no errors, and the transcriber no parameters: a path where nobody answers",
         texts=1, errors=1,
     ),
     Family(

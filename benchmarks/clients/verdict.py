@@ -9,6 +9,8 @@ from earshot.service.bench.word_errors import word_errors
 
 WRONG_WORDS = 0.15
 """The share of a text's words beyond which a client has not got what was said."""
+SEEN_WORDS = 0.5
+"""The share of the words that were said that some partial has to have."""
 MARKS = str.maketrans("", "", string.punctuation.replace("'", ""))
 
 
@@ -43,6 +45,12 @@ class Heard:
         """The worst text's share of wrong words; 1 where there is none."""
         return max((word_errors([(self.said, text)]) for text in self.texts), default=1.0)
 
+    def seen_words(self) -> float:
+        """The share of what was said that is in any partial."""
+        seen = set(plain(" ".join(self.partials)).split())
+        words = self.said.split()
+        return sum(word in seen for word in words) / len(words)
+
 
 def plain(text: str) -> str:
     """A text without capitals and marks, which some clients ask for by themselves."""
@@ -67,7 +75,8 @@ class Verdict:
 def judge(heard: Sequence[Heard], *, texts: int, errors: int, has_partials: bool) -> Verdict:
     """Compare with what a client can have: so many texts and errors, and partials or none."""
     worst = max(each.wrong_words() for each in heard)
-    amiss = [] if all(each.partials for each in heard) or not has_partials else ["no partial came"]
+    seen = min(each.seen_words() for each in heard) if has_partials else 1.0
+    amiss = [] if seen >= SEEN_WORDS else [f"partials have {100 * seen:.0f} % of the words"]
     amiss += [f"{each} of {texts} texts came" for each in unlike(texts, [h.texts for h in heard])]
     if worst > WRONG_WORDS:
         amiss.append(f"{100 * worst:.0f} % of a text's words are wrong")

@@ -13,8 +13,11 @@ from benchmarks.clients.environments import Environment
 from benchmarks.clients.examples import Example, examples
 from benchmarks.clients.families import Server, line, run
 from benchmarks.clients.family import FAMILIES, Family
+from benchmarks.clients.tls_front import Front
 
 SEEN = {"partials": ["a"], "finals": ["a b"], "files": ["a b"], "errors": ["E 400: x", "F: y"]}
+
+HERE = Server("here:1", "wyoming:2", Front("tls:3", Path("certificate.pem")))
 
 
 @pytest.fixture
@@ -35,7 +38,7 @@ def spoken(tmp_path: Path) -> list[Example]:
 def test_a_program_is_told_the_address_and_each_recording(family: Family, tmp_path: Path) -> None:
     program = f"import sys\nopen({str(tmp_path / 'told')!r}, 'a').write(repr(sys.argv[1:]))\n"
     (tmp_path / "program.py").write_text(f"{program}print({json.dumps(SEEN)!r})")
-    verdict = run(family, "here:1", spoken(tmp_path))
+    verdict = run(family, HERE, spoken(tmp_path))
     one, two = (["here:1", str(tmp_path / name)] for name in ("one.wav", "two.wav"))
     assert (tmp_path / "told").read_text() == f"{one}{two}"
     assert line(family, verdict) == [
@@ -43,11 +46,10 @@ def test_a_program_is_told_the_address_and_each_recording(family: Family, tmp_pa
     ]  # fmt: skip
 
 
-def test_a_program_that_fails_is_amiss_with_what_it_said_last(
-    family: Family, tmp_path: Path
-) -> None:
-    (tmp_path / "program.py").write_text("raise ConnectionError('nobody listens')")
-    verdict = run(family, "here:1", spoken(tmp_path))
+def test_a_program_that_fails_is_amiss_with_its_error(family: Family, tmp_path: Path) -> None:
+    told = "Traceback\\nConnectionError: nobody listens\\n\\nNode.js v20"
+    (tmp_path / "program.py").write_text(f'raise SystemExit("{told}")')
+    verdict = run(family, HERE, spoken(tmp_path))
     assert verdict.amiss == ("it failed: ConnectionError: nobody listens",)
     assert line(family, verdict)[-1] == (
         "**amiss: it failed: ConnectionError: nobody listens**. all of it"
@@ -57,7 +59,7 @@ def test_a_program_that_fails_is_amiss_with_what_it_said_last(
 def test_a_program_that_shows_nothing_is_amiss(family: Family, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text("print('[]')")
     told = "it failed: the program printed nothing that was seen"
-    assert run(family, "here:1", spoken(tmp_path)).amiss == (told,)
+    assert run(family, HERE, spoken(tmp_path)).amiss == (told,)
 
 
 def test_a_client_that_cannot_be_installed_is_amiss(
@@ -66,7 +68,7 @@ def test_a_client_that_cannot_be_installed_is_amiss(
     monkeypatch.setenv("PATH", str(tmp_path))
     script = replace(family, environment=Environment("there", ("a@1.0",), is_node=True))
     told = "it failed: [Errno 2] No such file or directory: 'npm'"
-    assert run(script, "here:1", spoken(tmp_path)).amiss == (told,)
+    assert run(script, HERE, spoken(tmp_path)).amiss == (told,)
 
 
 def test_every_program_is_there_and_every_package_pinned() -> None:
@@ -76,9 +78,19 @@ def test_every_program_is_there_and_every_package_pinned() -> None:
     assert [name for name in wanted if not re.search(r"(==|.@)\d+(\.\d+)+$", name)] == []
 
 
-def test_wyomings_clients_have_a_port_of_their_own() -> None:
-    server = Server("http:1", "wyoming:2")
-    assert {each.name for each in FAMILIES if server.of(each) == "wyoming:2"} == {"Wyoming"}
+def test_wyomings_clients_and_those_of_tls_have_ports_of_their_own() -> None:
+    told = {each.name: HERE.of(each) for each in FAMILIES}
+    assert {name for name, address in told.items() if address == "wyoming:2"} == {"Wyoming"}
+    assert {name for name, address in told.items() if address == "tls:3"} == {
+        "OpenAI realtime, JavaScript"
+    }
+
+
+def test_a_program_can_trust_the_certificate_in_front(family: Family, tmp_path: Path) -> None:
+    raises = "import os; raise ValueError(os.environ['NODE_EXTRA_CA_CERTS'])"
+    (tmp_path / "program.py").write_text(raises)
+    told = "it failed: ValueError: certificate.pem"
+    assert run(family, HERE, spoken(tmp_path)).amiss == (told,)
 
 
 def test_the_recordings_are_the_pages_examples(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from benchmarks.clients.verdict import Heard, judge
 
 WELL = Heard(
     said="we'd better not move him",
-    partials=("we'd", "we'd better"),
+    partials=("we'd", "We'd better not"),
     finals=("We'd better", "not move him."),
     files=("we'd better not move him",),
     errors=("ApiError 400: no such model", "BadRequestError 400: no audio"),
@@ -30,7 +30,8 @@ def test_a_client_that_gets_all_is_well_whatever_its_capitals_and_marks() -> Non
 @pytest.mark.parametrize(
     ("lacking", "told"),
     [
-        ({"partials": ()}, "no partial came"),
+        ({"partials": ()}, "partials have 0 % of the words"),
+        ({"partials": ("we'd", "we'd butter knots")}, "partials have 20 % of the words"),
         ({"files": ()}, "1 of 2 texts came"),
         ({"finals": ()}, "1 of 2 texts came"),
         ({"finals": ("move", "him")}, "60 % of a text's words are wrong"),
