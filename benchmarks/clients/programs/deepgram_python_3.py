@@ -21,12 +21,10 @@ async def hear_live(client: DeepgramClient, file: Path, seen: Seen) -> None:
 
     async def hear(_: Any, result: Any, **__: Any) -> None:
         seen.hear(result.channel.alternatives[0].transcript, is_final=result.is_final)
-
-    async def end(*_: Any, **__: Any) -> None:
-        ended.set()
+        if result.from_finalize:
+            ended.set()
 
     told.on(LiveTranscriptionEvents.Transcript, hear)
-    told.on(LiveTranscriptionEvents.Metadata, end)
     options = LiveOptions(
         model="nova-3", encoding="linear16", sample_rate=16000, interim_results=True
     )
@@ -34,8 +32,10 @@ async def hear_live(client: DeepgramClient, file: Path, seen: Seen) -> None:
         raise ConnectionError("the SDK did not connect")
     async for piece in spoken(file):
         await told.send(piece)
-    await told.finish()
+    # Its finish() hears no more than half a second longer, whatever is still to come.
+    await told.finalize()
     await asyncio.wait_for(ended.wait(), 30)
+    await told.finish()
 
 
 async def refused(client: DeepgramClient, seen: Seen) -> None:
