@@ -31,6 +31,12 @@ FAMILIES = (
         "live and file. Of a refused handshake the SDK tells the status alone, not the reason",
     ),
     Family(
+        "Deepgram Flux, Python 7", environments.DEEPGRAM_7, "deepgram_flux.py",
+        "turns: partials are of starts, updates and eager ends, texts of ends. A change that is "
+        "none is told in `ConfigureFailure`",
+        texts=1,
+    ),
+    Family(
         "Deepgram, Python 6", environments.DEEPGRAM_6, "deepgram_python.py",
         "as 7",
     ),
@@ -92,7 +98,6 @@ FAMILIES = (
 )  # fmt: skip
 
 NOT_RUN = (
-    ("Deepgram Flux", "`/v2/listen` is not served yet"),
     ("WeNet's runtime clients", "C++, of no registry; our tests speak their protocol"),
     ("Home Assistant", "a house of its own; its client is Wyoming's"),
     ("Deepgram's SDKs for Go, Java and .NET", "their tools are not on this machine"),
