@@ -65,7 +65,7 @@ class Final:
     `second_pass_failed`: what the first pass has found, because the second one raised.
     `pause_s`: the silence in which a segment ended, 0 where nobody waited for one.
     `end_of_turn_confidence`: how likely the speaker has finished, after that silence; None where
-    nobody asked.
+    there was none, or nobody asked.
     """
 
     start_s: float
@@ -83,8 +83,9 @@ class Final:
 class EagerEndOfTurn:
     """A pause in which the speaker may well have finished (`TurnConfig.eager_confidence`).
 
-    `final`: as it would be if the segment ended here; the one that comes may have other words. It
-    follows, or `TurnResumed`.
+    `final`: as it would be if the segment ended here, up to the audio that has been decoded; the
+    one that comes ends within the pause, and may have other words, as of a segment that is heard as
+    a whole. It follows, or `TurnResumed`.
     """
 
     final: Final

@@ -164,14 +164,14 @@ function heard(taken, peak) {
 function ended(taken, view, problem) {
   const { source, wasOpen, url, recording } = taken;
   session = null;
-  const sound = recording.wav();
-  if (wasOpen && sound) sounds.offer(view, sound);
-  if (wasOpen) offerCode(view, { live: true, url });
   keepingUp(view, () => {
     if (wasOpen) view.settle();
     else shelf.drop(view);
     if (source.spoken) view.annotate(`Spoken: ${source.spoken}`);
   });
+  const sound = recording.wav();
+  if (wasOpen && sound) sounds.offer(view, sound); // also of the words that were settled just now
+  if (wasOpen) offerCode(view, { live: true, url });
   shelf.keep();
   meter.requestDraw();
   boostEditor.say("");

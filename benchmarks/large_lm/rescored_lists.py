@@ -51,6 +51,7 @@ class Compared:
     """
 
     order: int
+    recordings: int = 0
     lists: int = 0
     texts: int = 0
     words: int = 0
@@ -109,8 +110,9 @@ def main() -> None:
         rows = torch.from_numpy(each.log_probs)
         search.advance(slot, rows[None], torch.tensor([len(rows)]))
         [listed] = search.nbest([0], MOST)
+        compared.recordings += 1
         if not listed:
-            continue
+            continue  # such a list would take too long: told by the columns
         costs = np.array([text.cost for text in listed])
         added = np.array(prices.of(mix, [text.words for text in listed], ended=True))
         texts = [" ".join(models.graph.word_texts[w] for w in text.words) for text in listed]
@@ -118,10 +120,11 @@ def main() -> None:
         lengths = [len(text.words) + 1 for text in listed]
         compared.add(costs / scale + added, costs / scale + wanted, lengths)
     header = (
-        "lists", "texts", "words", "most nats apart", "further apart than rounding",
-        "neighbours in the other order", "another text is first",
+        "recordings", "lists", "texts", "words", "most nats apart", "further apart than rounding",
+        "neighbours in the other order beyond rounding", "another text is first",
     )  # fmt: skip
-    line = [f"{compared.lists:,}", f"{compared.texts:,}", f"{compared.words:,}"]
+    line = [f"{compared.recordings:,}", f"{compared.lists:,}", f"{compared.texts:,}"]
+    line += [f"{compared.words:,}"]
     line += [f"{compared.apart:.4f}", f"{compared.beyond:,}", f"{compared.swapped:,}"]
     line += [f"{compared.first_differs:,}"]
     body = f"{below_claim(__doc__)}\n\n{models.sizes}.\n\n{table(header, [line])}\n"

@@ -1,1 +1,1 @@
-"""`/v1/listen` in the shape of Deepgram's API."""
+"""`/v1/listen` in the shape of Deepgram's API, and its Flux."""

@@ -16,6 +16,8 @@ PLAIN_SILENCE_MS = 1000
 MOST_MS = 60_000
 LEAST_THRESHOLD, MOST_THRESHOLD = 0.3, 0.99
 
+CANNOT_TELL = "this model cannot tell whether a turn is over; a pause ends it (endpointing)"
+
 
 @dataclass(frozen=True)
 class EndpointRules:
@@ -60,8 +62,7 @@ class EndpointRules:
         """For who asks, by parameters of these names, for more than the model can tell."""
         if self.detects_turns:
             return []
-        why = "this model cannot tell whether a turn is over; a pause ends it (endpointing)"
-        return [unsupported(name, why) for name in names if values.one(name) is not None]
+        return [unsupported(name, CANNOT_TELL) for name in names if values.one(name) is not None]
 
     def _threshold(self, values: QueryValues) -> float | None:
         if (values.one("eot_threshold") or "").lower() == "false":

@@ -36,9 +36,10 @@ class Publisher:
         """Tell that the turn may well be over, once in a pause, and what was said until then."""
         segment = ending.stream.segment
         said = _said(ending)
-        if not segment.ends_eagerly or not said[0].text:
+        segment.asked_end = segment.detector.likely_end
+        if not said[0].text:
             return
-        segment.told_end = segment.detector.likely_end
+        segment.told_end = segment.asked_end
         ending.stream.emit(EagerEndOfTurn(_final(ending, said, ending.stream.decoded_s)))
 
     def resumed(self, stream: ActiveStream) -> None:
@@ -51,16 +52,16 @@ class Publisher:
     def final(self, ending: Ending) -> None:
         """Tell what the segment said.
 
-        A segment in which nothing was said ends silently, unless someone waits for its final or
-        has seen a partial that must be taken back.
+        A segment in which nothing was said ends silently, unless someone waits for its final, has
+        seen a partial that must be taken back, or was told the beginning of the utterance.
         """
         stream, clock = ending.stream, ending.stream.clock
-        said = _said(ending)
+        said, goes_on = _said(ending), bool(stream.utterance.words)
         speech_final = ending.cause != "max_utterance"
         best = [word for each in ending.scored[:1] for word in each.hypothesis.words]
         heard = [word.asked for word in best if not word.goes_on]
         stream.utterance.ended(said[0].words, heard, speech_final=speech_final)
-        awaited = ending.boundary is None or stream.segment.shown[0]
+        awaited = ending.boundary is None or stream.segment.shown[0] or (goes_on and speech_final)
         if not said[0].text and not awaited:
             return
         end_s = clock.end_s if ending.boundary is None else clock.at(ending.boundary)
@@ -82,6 +83,7 @@ def _final(ending: Ending, said: tuple[Alternative, ...], end_s: float) -> Final
     """The final of an ending that says this, of the stream's audio until then."""
     stream, start_s = ending.stream, ending.stream.clock.start_s
     speech_final = ending.cause != "max_utterance"
+    confidence = stream.segment.detector.confidence if ending.pause_frames else None
     return Final(
         start_s=start_s,
         duration_s=end_s - start_s,
@@ -91,5 +93,5 @@ def _final(ending: Ending, said: tuple[Alternative, ...], end_s: float) -> Final
         cause=ending.cause,
         second_pass_failed=ending.second_pass_failed,
         pause_s=ending.pause_frames * stream.settings.chunking.frame_ms / 1000,
-        end_of_turn_confidence=stream.segment.detector.confidence if speech_final else None,
+        end_of_turn_confidence=confidence if speech_final else None,
     )

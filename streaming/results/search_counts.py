@@ -7,6 +7,8 @@ from dataclasses import astuple, dataclass
 class SearchCounts:
     """Counts from the engine's start, added up over searches.
 
+    Eager ends of turns count as finals: what they would say is looked for as it is of these.
+
     Frames are counted when their segment is over; a walk over them that was done again counts once.
     overflows: frames in which a search dropped what it would have kept, for want of room (0 unless
         a capacity is set too small).

@@ -87,9 +87,9 @@ class EndpointDetector:
 
     @property
     def due(self) -> int | None:
-        """Silent frames to come with which this pause ends the segment, if anybody has said.
+        """Silent frames to come until this pause ends the segment, or is told to be a likely end.
 
-        Or with which it is told that it may well.
+        None where nobody has said.
         """
         if self._awaited is None:
             return None
@@ -152,6 +152,8 @@ class EndpointDetector:
         """Walk over frames of a flush, whose end is the segment's end whatever the rules say."""
         if self.speech_frame is None and True in spoken:
             self.speech_frame = self.frames + list(spoken).index(True)
+        if True in spoken:
+            self.blank_run, self._awaited, self.likely_end = 0, None, None
         self.frames += len(spoken)
 
     def _count(self, *, is_quiet: bool) -> None:
@@ -165,7 +167,7 @@ class EndpointDetector:
             return "turn_end"
         if self._awaited is not None and self.blank_run >= self._awaited:
             return "turn" if self._awaited < self._silence_frames else "silence"
-        if spoken and self.blank_run >= self._silence_frames:
+        if spoken and self._awaited is None and self.blank_run >= self._silence_frames:
             return "silence"
         if self.blank_run >= self._no_speech_frames:
             return "no_speech"

@@ -16,6 +16,7 @@ class Segment:
     encoded: encoder frames `(T_i, D)` of each step, for the second pass and for searches done
     again.
     shown: text and stable words of the last partial, so that only changes are told.
+    asked_end: the pause of which it was asked what its final would say, if it ended the turn.
     told_end: the pause of which it was told that the turn may well be over, until speech goes on.
     kept: words that have been called stable before the segment was searched anew.
     chunk_ms: what the stream asked for when the segment began.
@@ -27,6 +28,7 @@ class Segment:
     encoded: list[Tensor] = field(default_factory=list)
     frames: int = 0
     shown: tuple[str, int] = ("", 0)
+    asked_end: LikelyEnd | None = None
     told_end: LikelyEnd | None = None
     kept: KeptWords = NO_WORDS
     chunk_ms: float | None = None
@@ -34,9 +36,9 @@ class Segment:
 
     @property
     def ends_eagerly(self) -> bool:
-        """Whether it is to be told that its turn may well be over, and was not in this pause."""
+        """Whether its turn may well be over, and nobody has asked in this pause what it says."""
         detector = self.detector
-        return detector.is_likely_end and self.told_end is not detector.likely_end
+        return detector.is_likely_end and self.asked_end is not detector.likely_end
 
     def extend(self, encoded: Tensor) -> None:
         """Take encoder frames `(T, D)`."""

@@ -79,13 +79,14 @@ from websockets.sync.client import connect
 
 url = "${url}"
 
+wav = wave.open("speech.wav")  # 16-bit mono at ${rate} Hz, as the request says
+
 def send(socket):
-    with wave.open("speech.wav") as wav:  # 16-bit mono at ${rate} Hz, as the request says
-        while audio := wav.readframes(wav.getframerate() // 10):  # 100 ms
-            socket.send(audio)
+    while audio := wav.readframes(wav.getframerate() // 10):  # 100 ms
+        socket.send(audio)
     socket.send('{"type": "CloseStream"}')
 
-with connect(url, ping_timeout=None) as socket:
+with wav, connect(url, ping_timeout=None) as socket:
     threading.Thread(target=send, args=(socket,), daemon=True).start()
     for message in map(json.loads, socket):
         if message["type"] == "Results" and message["is_final"]:

@@ -29,6 +29,7 @@ export class Playback {
     this.#audio.pause();
     if (this.#audio.src) URL.revokeObjectURL(this.#audio.src);
     this.#audio.removeAttribute("src");
+    this.#audio.load(); // else the browser keeps what it has read
     this.#sound = null;
   }
 

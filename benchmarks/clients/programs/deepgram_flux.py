@@ -11,21 +11,28 @@ from deepgram_python import client_of, tell
 from seen import UNKNOWN, Seen, arguments, spoken
 
 AUDIO = {"model": "flux-general-en", "encoding": "linear16", "sample_rate": 16000}
+EAGER = 0.4
+RIGHT = {"type": "Configure", "thresholds": {"eot_timeout_ms": 4000}}
 WRONG = {"type": "Configure", "thresholds": {"eot_threshold": 7.0}}
 
 
 async def hear_turns(client: AsyncDeepgramClient, file: Path, seen: Seen) -> None:
-    """A stream whose last turn the client ends, and a change that is none before it."""
+    """A stream whose last turn the client ends, and two changes before it, of which one is none."""
+    done = asyncio.Event()
 
     def hear(message: Any) -> None:
         if message.type == "TurnInfo":
             seen.hear(message.transcript, is_final=message.event == "EndOfTurn")
+        elif message.type == "ConfigureSuccess":
+            done.set()
         elif message.type == "ConfigureFailure":
             seen.fail(type(message).__name__, message.description)
 
-    async with client.listen.v2.connect(**AUDIO) as connection:
+    async with client.listen.v2.connect(**AUDIO, eager_eot_threshold=EAGER) as connection:
         connection.on(EventType.MESSAGE, hear)
         listening = asyncio.create_task(connection.start_listening())
+        await connection.send_configure(RIGHT)
+        await asyncio.wait_for(done.wait(), 10)
         await connection.send_configure(WRONG)
         async for piece in spoken(file):
             await connection.send_media(piece)

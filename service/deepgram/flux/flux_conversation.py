@@ -9,8 +9,10 @@ from earshot.service.deepgram.flux.flux_wishes import FluxWishes
 from earshot.service.errors import BadRequest
 from earshot.service.request.boost_warnings import AskedPhrases, boost_warnings
 from earshot.service.request.boosts import BoostRules, TooManyPhrases
+from earshot.service.request.endpoint_rules import CANNOT_TELL
 from earshot.service.request.parameters import ListenParameters
 from earshot.service.request.request_warning import RequestWarning
+from earshot.service.request.unserved import unsupported
 from earshot.service.sessions.actions import Action, Ask, Message, Send
 from earshot.service.sessions.json_object import object_of
 from earshot.service.sessions.stream_conversation import StreamConversation
@@ -48,10 +50,11 @@ class FluxConversation(StreamConversation):
         self._keywords = parameters.keywords
         self._endpoint = parameters.stream.endpoint
         self._boosts = boosts
-        self._holds = wishes
-        self._asked: FluxWishes | None = None
+        self._wishes = wishes
+        self._pending_wishes: FluxWishes | None = None
         self._messages = FluxMessages(request_id)
-        self._turns = FluxTurns(self._messages, parameters.writing, wishes.turns.eot_timeout_ms)
+        self._writing = parameters.writing
+        self._turns = FluxTurns(self._messages, self._writing, self._endpoint.silence_ms)
 
     def opened(self) -> list[Action]:
         """Greet, and warn of what is asked in vain."""
@@ -87,8 +90,8 @@ class FluxConversation(StreamConversation):
         if self._is_over:
             return []
         match event:
-            case EagerEndOfTurn():
-                return _sent(self._turns.eager_end(event))
+            case EagerEndOfTurn(final):
+                return [*self._failure_of(final), *_sent(self._turns.eager_end(event))]
             case TurnResumed():
                 return _sent(self._turns.resumed(event))
             case Configured(warnings):
@@ -99,38 +102,50 @@ class FluxConversation(StreamConversation):
                 return super().receive_event(event, channel)
 
     def _configure(self, message: Mapping[str, object]) -> list[Action]:
-        if self._asked is not None:
+        if self._pending_wishes is not None:
             return self._refuse("CONFIGURE_ALREADY_PENDING", "the last Configure is not done yet")
         try:
-            asked = self._holds.changed_by(message)
+            asked = self._wishes.changed_by(message)
             boosts = self._boosts.parse(asked.keyterms, self._keywords)
         except TooManyPhrases as error:
             return self._refuse("CONFIGURE_KEYTERM_LIMIT_EXCEEDED", str(error))
         except BadRequest as error:
             return self._refuse("CONFIGURE_INVALID", str(error))
-        self._asked = asked
+        self._pending_wishes = asked
         return [Ask(Configure(boosts, endpoint=asked.turns.endpoint(self._endpoint)))]
 
     def _configured(self, warnings: Iterable[BoostWarning]) -> list[Action]:
-        self._holds, self._asked = self._asked or self._holds, None
-        holds, turns = self._holds, self._turns
-        turns.timeout_ms = holds.turns.eot_timeout_ms
-        turns.writing = replace(turns.writing, smart_format=holds.numerals)
+        before, wishes = self._wishes, self._pending_wishes or self._wishes
+        self._wishes, self._pending_wishes = wishes, None
+        endpoint = wishes.turns.endpoint(self._endpoint)
+        writing = replace(self._writing, smart_format=wishes.numerals)
+        self._turns.go_by(writing, endpoint.silence_ms)
         told = [
-            *self._boosts.warnings(holds.keyterms, self._keywords),
+            *self._boosts.warnings(wishes.keyterms, self._keywords),
             *self._of_boosts(warnings),
         ]
-        return [Send(self._messages.configured(holds)), *self._warn(told)]
+        if endpoint.turn is None and wishes.turns != before.turns:
+            told.append(unsupported("thresholds", CANNOT_TELL))
+        return [Send(self._messages.configured(wishes)), *self._warn(told)]
 
     def _not_configured(self, reason: str) -> list[Action]:
-        self._asked = None
+        self._pending_wishes = None
         return self._refuse("CONFIGURE_INVALID", reason)
 
     def _partial(self, partial: Partial) -> list[Action]:
         return _sent(self._turns.partial(partial))
 
     def _final(self, final: Final) -> list[Action]:
-        return _sent(self._turns.final(final))
+        return [*self._failure_of(final), *_sent(self._turns.final(final))]
+
+    def _failure_of(self, final: Final) -> list[Action]:
+        """A warning of words that the first pass alone has chosen."""
+        if not final.second_pass_failed:
+            return []
+        said = "an internal error kept the second pass from choosing"
+        return self._warn(
+            [RequestWarning(parameter="mode", type="second_pass_failed", message=said)]
+        )
 
     def _last(self) -> Sequence[Message]:
         error = self._close.error
@@ -143,12 +158,12 @@ class FluxConversation(StreamConversation):
         return [Send(self._messages.not_configured(code, description))]
 
     def _of_boosts(self, events: Iterable[BoostWarning]) -> list[RequestWarning]:
-        return boost_warnings(events, AskedPhrases.of(self._holds.keyterms, self._keywords))
+        return boost_warnings(events, AskedPhrases.of(self._wishes.keyterms, self._keywords))
 
     def _warn(self, warnings: Iterable[RequestWarning]) -> list[Action]:
         return _sent(map(self._messages.warning, warnings))
 
 
 def _sent(messages: Iterable[Message]) -> list[Action]:
-    """None gives way to a newer one: they are numbered."""
+    """Messages to be sent, of which none gives way to a newer one: they are numbered."""
     return [Send(each) for each in messages]

@@ -1,7 +1,7 @@
 """The turns of one session of Flux: what the engine hears, as states of a turn.
 
 A turn starts with its first words, may be told to be over eagerly, goes on where that was wrong,
-and ends. Utterances that were cut for their length are of one turn.
+and ends. Utterances that were cut for their length are of one turn, up to `LONGEST_S`.
 """
 
 from dataclasses import dataclass, replace
@@ -10,6 +10,9 @@ from earshot.service.deepgram.flux.flux_messages import FluxMessages
 from earshot.service.sessions.actions import JsonMessage
 from earshot.service.writing import Writing
 from earshot.streaming.events import EagerEndOfTurn, Final, Partial, TurnResumed, Word
+
+LONGEST_S = 300.0
+"""A turn ends with the first cut behind it: each of its messages has all of its words."""
 
 
 @dataclass(frozen=True)
@@ -23,20 +26,24 @@ class _Heard:
 
 
 class FluxTurns:
-    """Tells each change of a turn. timeout_ms: the silence that ends any."""
+    """Tells each change of a turn. timeout_ms: the silence that ends any; None: none does."""
 
-    def __init__(self, messages: FluxMessages, writing: Writing, timeout_ms: int) -> None:
-        self.writing, self.timeout_ms = writing, timeout_ms
+    def __init__(self, messages: FluxMessages, writing: Writing, timeout_ms: int | None) -> None:
+        self.go_by(writing, timeout_ms)
         self._messages = messages
         self._index = 0
         self._told: _Heard | None = None
         self._cut: _Heard | None = None
         self._eager = False
 
+    def go_by(self, writing: Writing, timeout_ms: int | None) -> None:
+        """Write texts so, and tell timeouts from other ends by this."""
+        self._writing, self._timeout_ms = writing, timeout_ms
+
     def partial(self, partial: Partial) -> list[JsonMessage]:
-        """Words that may change."""
+        """Words that may change; none that the first pass has for those of an eager end."""
         heard = self._heard(partial)
-        if self._told is None and not heard.text:
+        if self._eager or (self._told is None and not heard.text):
             return []
         known = "" if self._told is None else self._told.text
         return self._go_on(heard) or ([] if heard.text == known else [self._tell("Update", heard)])
@@ -60,7 +67,7 @@ class FluxTurns:
         if self._told is None and not heard.text:
             return []
         told = self._go_on(heard)
-        if not final.speech_final:
+        if not final.speech_final and heard.end_s - heard.start_s < LONGEST_S:
             self._cut = heard
             resumed = self._resume(heard) if self._eager else []
             return [*told, *resumed] or [self._tell("Update", heard)]
@@ -82,7 +89,7 @@ class FluxTurns:
     def _heard(self, result: Partial | Final) -> _Heard:
         """The turn with a result of its last utterance."""
         before = self._cut or _Heard(result.start_s, result.start_s)
-        best = self.writing.of(result).alternatives[:1]
+        best = self._writing.of(result).alternatives[:1]
         texts = [before.text, *(each.text for each in best)]
         return _Heard(
             before.start_s,
@@ -102,10 +109,12 @@ class FluxTurns:
 
     def _trigger(self, final: Final) -> str:
         """The cause of the end, in Flux's words."""
-        if final.cause != "endpoint":
+        if final.cause in ("finalize", "end"):
             return "manual"
-        known = final.end_of_turn_confidence is not None
-        return "model" if known and final.pause_s * 1000 < self.timeout_ms else "timeout"
+        is_short = self._timeout_ms is None or final.pause_s * 1000 < self._timeout_ms
+        # Without words of its own it is the silence behind a cut.
+        is_model = final.cause == "endpoint" and is_short and final.alternatives[0].text
+        return "model" if is_model else "timeout"
 
 
 def _known(final: Final) -> float:

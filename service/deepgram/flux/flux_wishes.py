@@ -33,9 +33,8 @@ class FluxWishes:
         thresholds = named.get("thresholds", {})
         if not isinstance(thresholds, Mapping):
             raise BadRequest("thresholds: must be an object")
-        given = [(name, str(value)) for name, value in thresholds.items() if value is not None]
         return FluxWishes(
-            self.turns.changed_by(QueryValues(given)),
+            self.turns.changed_by(thresholds),
             _texts(named.get("keyterms", self.keyterms)),
             _truth(named.get("numerals", self.numerals)),
         )
@@ -51,7 +50,9 @@ def flux_parameters(
     values = QueryValues(query)
     if values.boolean("multichannel", False):
         raise BadRequest("multichannel: turns are of one channel; /v1/listen hears several apart")
-    turns, numerals = TurnWishes().changed_by(values), values.boolean("numerals", False)
+    if (values.one("endpointing") or "").lower() == "false":
+        raise BadRequest("endpointing=false: turns end; after how much silence eot_timeout_ms says")
+    turns, numerals = TurnWishes.of_query(values), values.boolean("numerals", False)
     marks = "true" if rules.writes_marks else "false"
     defaults = {"punctuate": marks, "smart_format": "true" if numerals else "false"}
     asked = [

@@ -7,8 +7,12 @@ from earshot.service.errors import BadRequest
 from earshot.service.request.query_values import QueryValues
 from earshot.streaming.stream_config import EndpointConfig
 
-THRESHOLDS = ("eager_eot_threshold", "eot_threshold", "eot_timeout_ms")
-LEAST_MS, MOST_MS = 500, 60_000
+_RANGES = {
+    "eager_eot_threshold": (0.3, 0.9),
+    "eot_threshold": (0.5, 1.0),
+    "eot_timeout_ms": (500, 60_000),
+}
+THRESHOLDS = tuple(_RANGES)
 
 
 @dataclass(frozen=True)
@@ -17,28 +21,39 @@ class TurnWishes:
 
     eot_threshold: how likely a turn has to be over to end; 1 leaves it to the silence.
     eager_eot_threshold: how likely it has to be to be told before; None: it is not told.
-    eot_timeout_ms: the silence that ends any turn.
+    eot_timeout_ms: the silence that ends any turn. Raises BadRequest for an eager threshold above
+    the other: it could never come first.
     """
 
     eot_threshold: float = 0.7
     eager_eot_threshold: float | None = None
     eot_timeout_ms: int = 5000
 
-    def changed_by(self, values: QueryValues) -> "TurnWishes":
-        """With those that are named. Raises BadRequest."""
-        threshold = values.optional_number("eot_threshold", 0.5, 1)
-        eager = values.optional_number("eager_eot_threshold", 0.3, 0.9)
-        asked = TurnWishes(
-            self.eot_threshold if threshold is None else threshold,
-            self.eager_eot_threshold if eager is None else eager,
-            values.integer("eot_timeout_ms", LEAST_MS, MOST_MS, self.eot_timeout_ms),
-        )
-        if (asked.eager_eot_threshold or 0) > asked.eot_threshold:
+    def __post_init__(self) -> None:
+        if (self.eager_eot_threshold or 0) > self.eot_threshold:
             raise BadRequest(
-                f"eager_eot_threshold={asked.eager_eot_threshold}: must not be above "
-                f"eot_threshold, which is {asked.eot_threshold}"
+                f"eager_eot_threshold={self.eager_eot_threshold}: must not be above "
+                f"eot_threshold, which is {self.eot_threshold}"
             )
-        return asked
+
+    @classmethod
+    def of_query(cls, values: QueryValues) -> "TurnWishes":
+        """Those of a query. Raises BadRequest."""
+        return cls(
+            values.optional_number("eot_threshold", *_RANGES["eot_threshold"]) or cls.eot_threshold,
+            values.optional_number("eager_eot_threshold", *_RANGES["eager_eot_threshold"]),
+            values.integer("eot_timeout_ms", 500, 60_000, cls.eot_timeout_ms),
+        )
+
+    def changed_by(self, thresholds: Mapping[str, object]) -> "TurnWishes":
+        """With those that a Configure names; null stays. Raises BadRequest."""
+        named = {name: value for name, value in thresholds.items() if value is not None}
+        for name in named:
+            if name not in _RANGES:
+                raise BadRequest(f"thresholds.{name}: there is none, but {', '.join(_RANGES)}")
+        numbers = {name: _number(name, value) for name, value in named.items()}
+        timeout_ms = round(numbers.pop("eot_timeout_ms", self.eot_timeout_ms))
+        return replace(self, eot_timeout_ms=timeout_ms, **numbers)
 
     @property
     def told(self) -> Mapping[str, object]:
@@ -53,3 +68,11 @@ class TurnWishes:
             now.turn, confidence=self.eot_threshold, eager_confidence=self.eager_eot_threshold
         )
         return replace(now, silence_ms=max(turn.least_ms, self.eot_timeout_ms), turn=turn)
+
+
+def _number(name: str, value: object) -> float:
+    """A number of JSON within the threshold's range, which NaN is not."""
+    low, high = _RANGES[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise BadRequest(f"thresholds.{name}: must be a number from {low:g} to {high:g}")
+    return float(value)

@@ -51,10 +51,36 @@ def test_a_step_ends_where_an_end_is_likely_enough_and_again_where_the_segment_d
     assert (watch.due, watch.is_likely_end, watch.confidence) == (None, False, None)
 
 
-def test_rules_of_another_config_hold_from_the_next_pause_on() -> None:
+@pytest.mark.parametrize("awaited_ms", [600, 9000])
+def test_a_pause_that_is_awaited_keeps_its_length_under_another_config(awaited_ms: int) -> None:
     watch = detector()
+    observe(watch, "x....")
+    watch.expect(awaited_ms)
+    due = watch.due
     watch.go_by(StreamConfig(endpoint=EndpointConfig(silence_ms=400)))
-    assert observe(watch, "x" + "." * 20) == Endpoint("silence", 11, 10)
+    assert watch.due == due
+    found = observe(watch, "." * 40)
+    assert found is not None
+    assert found.frames == 5 + due
+
+
+def test_the_next_pause_goes_by_the_new_config() -> None:
+    watch = detector()
+    observe(watch, "x....")
+    watch.expect(600)
+    watch.go_by(StreamConfig(endpoint=EndpointConfig(silence_ms=400)))
+    observe(watch, "x")
+    assert observe(watch, "." * 20) == Endpoint("silence", 16, 10)
+
+
+def test_speech_in_a_flush_takes_back_that_an_end_was_likely() -> None:
+    watch = detector()
+    observe(watch, "x....")
+    watch.expect(400, LikelyEnd(lambda pause_ms: 0.5, eager_ms=100))
+    watch.skip([False, False])
+    assert (watch.is_likely_end, watch.confidence) == (True, 0.5)
+    watch.skip([False, True, False])
+    assert (watch.is_likely_end, watch.confidence, watch.due) == (False, None, None)
 
 
 def test_speech_takes_it_back() -> None:

@@ -1,6 +1,7 @@
 """Turns that may well be over, as streams are told before they are."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import repeat
 
 import pytest
@@ -123,6 +124,42 @@ def test_packets_make_no_difference(told, size: int) -> None:
     of_packets = [told(text, config(0.5), sizes=repeat(each)) for each in (800, size)]
     assert of_packets[0] == of_packets[1]
     assert "TurnResumed" in names(of_packets[0])
+
+
+def test_a_flush_has_no_likelihood_of_an_end(engine, sounds) -> None:
+    listener = sounds.Listener()
+    stream = engine.open(config(0.5), listener, StreamPriority.LIVE)
+    sounds.push_all(stream, sounds.speech("一 "))
+    listener.wait_for(lambda event: isinstance(event, EagerEndOfTurn))
+    stream.finish()
+    listener.wait_for_last()
+    assert [final.end_of_turn_confidence for final in listener.finals] == [None]
+
+
+def test_a_turn_without_words_is_asked_about_once_a_pause(engine, told, monkeypatch) -> None:
+    asked = []
+    usual = two_pass.TwoPass._eager_ending
+
+    def without_words(self, stream):
+        asked.append(stream)
+        return replace(usual(self, stream), scored=[], hypotheses=[])
+
+    monkeypatch.setattr(two_pass.TwoPass, "_eager_ending", without_words)
+    monkeypatch.setattr(two_pass.TwoPass, "finish", lambda *_: None)
+    events = told("一_ 二_", config(0.5))
+    assert len(asked) == 2
+    assert not {"EagerEndOfTurn", "TurnResumed"} & set(names(events))
+
+
+def test_a_second_pass_that_fails_at_an_eager_end_leaves_the_firsts_words(
+    engine, told, monkeypatch
+) -> None:
+    monkeypatch.setattr(two_pass.TwoPass, "finish", lambda *_: 1 / 0)
+    eager, final = told("一二______", config(0.6))[:2]
+    assert isinstance(eager, EagerEndOfTurn)
+    assert isinstance(final, Final)
+    assert [each.second_pass_failed for each in (eager.final, final)] == [True, True]
+    assert eager.final.alternatives[0].text == "一二"
 
 
 def test_other_thresholds_hold_from_the_next_pause_on(engine, sounds) -> None:

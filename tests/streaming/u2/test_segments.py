@@ -54,6 +54,15 @@ def test_speech_without_a_pause_is_cut_between_words(
 
 
 @pytest.mark.parametrize("mode", CTC_MODES)
+def test_silence_behind_a_cut_ends_the_utterance_once(tone_engine, sounds, mode):
+    wanted = config(mode, silence_ms=None, no_speech_ms=2000, max_utterance_ms=2500)
+    heard = sounds.transcribe(tone_engine, sounds.speech("一二三____"), wanted)
+    told = [(final.alternatives[0].text, final.speech_final) for final in heard.finals]
+    assert told[:2] == [("一二三", False), ("", True)]
+    assert [final.cause for final in heard.finals] == ["max_utterance", "endpoint", "end"]
+
+
+@pytest.mark.parametrize("mode", CTC_MODES)
 def test_the_text_is_that_of_the_audio_cut_at_the_seams(tone_engine, sounds, mode):
     text = "一二 三四五_六七八九一二三四五六七八九 一二__三"
     samples = sounds.speech(text)

@@ -137,11 +137,40 @@ def test_speech_behind_an_eager_end_resumes_the_turn_once():
     assert (messages[0]["transcript"], messages[0]["audio_window_end"]) == ("iced", 3.0)
 
 
-@pytest.mark.parametrize("other", [partial("ice tea"), final("ice tea")])
-def test_other_words_than_those_of_an_eager_end_resume_the_turn_first(other):
+def test_other_words_than_those_of_an_eager_end_resume_the_turn_first():
     session = flux()
     heard(session, EagerEndOfTurn(final("iced tea", 0.5)))
-    assert names(heard(session, other))[0] == "TurnResumed"
+    assert names(heard(session, final("ice tea"))) == ["TurnResumed", "EndOfTurn"]
+
+
+def test_what_the_first_pass_has_in_place_of_an_eager_ends_words_is_not_told():
+    session = flux(numerals="true")
+    (_, eager) = heard(session, EagerEndOfTurn(final("twenty five", 0.5)))
+    messages = heard(session, partial("twenty five"), final("twenty five"))
+    assert names(messages) == ["EndOfTurn"]
+    assert eager["transcript"] == messages[0]["transcript"] == "25"
+
+
+def test_silence_behind_a_cut_ends_the_turn():
+    cut = final("iced tea", None, speech_final=False, cause="max_utterance")
+    messages = heard(flux(), cut, final("", None, pause_s=3.0))
+    assert names(messages) == ["StartOfTurn", "EndOfTurn"]
+    assert (messages[-1]["transcript"], messages[-1]["trigger"]) == ("iced tea", "timeout")
+
+
+def test_a_turn_that_has_become_too_long_ends_with_a_cut():
+    cut = Final(0.0, 301.0, said("iced"), False, False, "max_utterance")
+    messages = heard(flux(), cut, partial("tea"))
+    assert names(messages) == ["StartOfTurn", "EndOfTurn", "StartOfTurn"]
+    assert messages[1]["trigger"] == "timeout"
+
+
+@pytest.mark.parametrize("event", [final("tea"), EagerEndOfTurn(final("tea"))])
+def test_words_of_the_first_pass_alone_come_with_a_warning(event):
+    told = final("tea", second_pass_failed=True)
+    event = EagerEndOfTurn(told) if isinstance(event, EagerEndOfTurn) else told
+    warning = heard(flux(), event)[0]
+    assert (warning["type"], warning["code"]) == ("Warning", "SECOND_PASS_FAILED")
 
 
 def test_words_that_are_taken_back_end_their_turn():
@@ -169,7 +198,7 @@ def test_a_cut_behind_an_eager_end_resumes_the_turn():
     [
         (final("tea"), "model"),
         (final("tea", 0.6, pause_s=5.0), "timeout"),
-        (final("tea", None), "timeout"),
+        (final("tea", None), "model"),
         (final("tea", None, cause="finalize", from_finalize=True), "manual"),
         (final("tea", None, cause="end"), "manual"),
     ],
@@ -267,26 +296,35 @@ def test_what_a_configure_does_not_name_stays():
 
 
 @pytest.mark.parametrize(
-    "named",
+    ("named", "why"),
     [
-        {"thresholds": {"eot_threshold": 0.4}},
-        {"thresholds": {"eot_threshold": True}},
-        {"thresholds": {"eager_eot_threshold": 0.8}},
-        {"thresholds": [0.7]},
-        {"keyterms": [1]},
-        {"keyterms": [" "]},
-        {"keyterms": list("abcd")},
-        {"numerals": "yes"},
-        {"language_hints": ["de"]},
+        ({"thresholds": {"eot_threshold": 0.4}}, "thresholds.eot_threshold: must be a number"),
+        ({"thresholds": {"eot_threshold": True}}, "thresholds.eot_threshold: must be a number"),
+        ({"thresholds": {"eot_treshold": 0.9}}, "thresholds.eot_treshold: there is none"),
+        ({"thresholds": {"eager_eot_threshold": 0.8}}, "must not be above eot_threshold"),
+        ({"thresholds": [0.7]}, "thresholds: must be an object"),
+        ({"keyterms": [1]}, "keyterms: must be a list of texts"),
+        ({"keyterms": [" "]}, "keyterm"),
+        ({"numerals": "yes"}, "numerals: must be true or false"),
+        ({"language_hints": ["de"]}, "language_hints: cannot be changed"),
     ],
 )
-def test_a_configure_that_cannot_be_done_is_refused_and_the_session_goes_on(named):
+def test_a_configure_that_cannot_be_done_is_refused_and_the_session_goes_on(named, why):
     session = flux()
     (failure,) = sent(configure(session, **named))
-    assert failure["type"] == "ConfigureFailure"
-    assert failure["code"].startswith("CONFIGURE_")
-    assert next(iter(named)).rstrip("s") in failure["description"] or failure["description"]
+    assert (failure["type"], failure["code"]) == ("ConfigureFailure", "CONFIGURE_INVALID")
+    assert why in failure["description"]
     assert session.awaits == "audio"
+
+
+def test_too_many_phrases_have_a_code_of_their_own():
+    (failure,) = sent(configure(flux(), keyterms=list("abcd")))
+    assert failure["code"] == "CONFIGURE_KEYTERM_LIMIT_EXCEEDED"
+
+
+def test_any_number_of_json_within_its_range_is_a_threshold():
+    (ask,) = configure(flux(), thresholds={"eot_threshold": 2 / 3})
+    assert ask.request.endpoint.turn.confidence == 2 / 3
 
 
 def test_a_second_configure_waits_for_the_first():
@@ -347,6 +385,7 @@ def test_thresholds_say_when_turns_end(asked, endpoint):
         ({"model": "nova-3"}, "model=nova-3"),
         ({"encoding": "amr"}, "encoding=amr"),
         ({"redact": "numbers"}, "redact"),
+        ({"endpointing": "false"}, "endpointing=false"),
         ({"multichannel": "true"}, "multichannel"),
     ],
 )
@@ -358,6 +397,11 @@ def test_what_cannot_be_served_is_refused_by_name(asked, named):
 def test_a_model_that_cannot_tell_ends_of_turns_says_so():
     deaf = ParameterRules(ModelNames("tiny", known=FLUXES), BoostRules())
     asked = {**SAMPLES, "eager_eot_threshold": "0.5"}
-    parameters, _ = flux_parameters(list(asked.items()), deaf)
+    parameters, wishes = flux_parameters(list(asked.items()), deaf)
     assert [each.parameter for each in parameters.warnings] == ["eager_eot_threshold"]
     assert parameters.stream.endpoint == EndpointConfig()
+    session = FluxConversation(parameters, wishes, deaf.boosts, 16000, "request")
+    configure(session, thresholds={"eot_threshold": 0.9})
+    success, warning = heard(session, Configured(()))
+    assert success["type"] == "ConfigureSuccess"
+    assert (warning["code"], warning["description"][:10]) == ("UNSUPPORTED_PARAMETER", "thresholds")

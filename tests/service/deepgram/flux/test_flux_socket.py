@@ -85,7 +85,7 @@ async def test_the_sdk_is_told_why_a_configure_is_refused(sdk):
         await connection.send_configure({"type": "Configure", "thresholds": {"eot_threshold": 2}})
         failure = await received(connection, "ConfigureFailure")
         assert failure.code == "CONFIGURE_INVALID"
-        assert "eot_threshold=2" in failure.description
+        assert "thresholds.eot_threshold" in failure.description
 
 
 async def test_the_sdk_is_told_of_an_error_before_the_close(sdk):
