@@ -11,7 +11,7 @@ namespace earshot {
 namespace {
 
 constexpr std::string_view BYTE_ORDER_MARK = "\xEF\xBB\xBF";  // before a file's first line
-constexpr double LEAST_LOG10 = -99.0;  // how the format writes zero
+constexpr double LEAST_LOG10 = -99.0;                         // how the format writes zero
 constexpr double MOST_LOG10_BACK_OFF = 10.0;
 constexpr std::uint64_t MOST_NGRAMS = std::uint64_t{1} << 40;
 

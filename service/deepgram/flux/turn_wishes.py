@@ -38,7 +38,7 @@ class TurnWishes:
 
     @classmethod
     def of_query(cls, values: QueryValues) -> "TurnWishes":
-        """Those of a query. Raises BadRequest."""
+        """Read them of a query. Raises BadRequest."""
         return cls(
             values.optional_number("eot_threshold", *_RANGES["eot_threshold"]) or cls.eot_threshold,
             values.optional_number("eager_eot_threshold", *_RANGES["eager_eot_threshold"]),
