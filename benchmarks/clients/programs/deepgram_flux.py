@@ -12,6 +12,8 @@ from seen import UNKNOWN, Seen, arguments, spoken
 
 AUDIO = {"model": "flux-general-en", "encoding": "linear16", "sample_rate": 16000}
 EAGER = 0.4
+SILENT_PIECES = 5
+"""Of 100 ms each."""
 RIGHT = {"type": "Configure", "thresholds": {"eot_timeout_ms": 4000}}
 WRONG = {"type": "Configure", "thresholds": {"eot_threshold": 7.0}}
 
@@ -36,6 +38,9 @@ async def hear_turns(client: AsyncDeepgramClient, file: Path, seen: Seen) -> Non
         await connection.send_configure(WRONG)
         async for piece in spoken(file):
             await connection.send_media(piece)
+        for _ in range(SILENT_PIECES):  # a pause, in which the turn may well be over
+            await connection.send_media(bytes(3200))
+            await asyncio.sleep(0.1)
         await connection.send_force_end_turn()
         await connection.send_close_stream()
         await listening
