@@ -38,6 +38,7 @@ from earshot.service.request.boosts import BoostRules, TooManyPhrases
 from earshot.service.request.parameters import ListenParameters
 from earshot.service.request.request_warning import RequestWarning
 from earshot.service.sessions.actions import RESTARTING, Action, Ask, Close, Send, pushed
+from earshot.service.sessions.json_object import ROOM_FOR_PHRASES
 from earshot.streaming.entities import read_entities
 from earshot.streaming.errors import InvalidStreamConfig
 from earshot.streaming.events import (
@@ -66,8 +67,8 @@ from earshot.streaming.requests import Configure as ConfigureRequest
 from earshot.streaming.weights import Weights, check_weights
 
 MAX_ECHO_CHARS = 200
-MAX_TEXT_CHARS = 128 * 1024
-"""Of a control message: room for all phrases that may be boosted, however they are escaped."""
+MAX_TEXT_CHARS = ROOM_FOR_PHRASES
+"""Of a control message."""
 
 
 class State(Enum):

@@ -5,6 +5,9 @@ from typing import Any, NoReturn
 
 from earshot.language.text.unicode_text import is_unicode
 
+ROOM_FOR_PHRASES = 128 * 1024
+"""Characters of a message that has all phrases that may be boosted, however they are escaped."""
+
 
 def object_of(message: bytes | str, most_chars: int) -> dict[str, Any] | None:
     """The object that a text message is; None where it is none, or longer than ``most_chars``.

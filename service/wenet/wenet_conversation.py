@@ -35,6 +35,7 @@ class WenetConversation(StreamConversation):
         super().__init__(model_rate_hz)
         self._rules = rules
         self._goes_on = False
+        self._is_cut = False
 
     def receive_text(self, text: str) -> list[Action]:
         """Take a signal."""
@@ -77,11 +78,16 @@ class WenetConversation(StreamConversation):
         return [Send(partial_result(written), 0, replaceable=True)] if best_text(written) else []
 
     def _final(self, final: Final) -> list[Action]:
-        """A text that is done; without `continuous_decoding` the first pause ends the session."""
-        written, is_last = self._written(final), final.cause in _ENDS
-        if not (best_text(written) or is_last):
+        """A text that is done; without `continuous_decoding` the first pause ends the session.
+
+        So does the silence behind a text that was cut for its length.
+        """
+        written, is_last, was_cut = self._written(final), final.cause in _ENDS, self._is_cut
+        is_told = bool(best_text(written)) or is_last
+        if not (is_told or was_cut):
             return []
-        told: list[Action] = [Send(final_result(written), 0)]
+        self._is_cut = not final.speech_final
+        told: list[Action] = [Send(final_result(written), 0)] if is_told else []
         if self._goes_on or is_last or not final.speech_final:
             return told
         self._is_over = True

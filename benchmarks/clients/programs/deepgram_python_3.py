@@ -7,6 +7,7 @@ from typing import Any
 from deepgram import DeepgramClient, DeepgramClientOptions, LiveOptions, LiveTranscriptionEvents
 from deepgram.clients.common.v1.errors import DeepgramApiError
 from seen import UNKNOWN, Seen, arguments, spoken
+from websockets.exceptions import InvalidStatus
 
 
 def client_of(address: str) -> DeepgramClient:
@@ -42,7 +43,7 @@ async def refused(client: DeepgramClient, seen: Seen) -> None:
     """A model that nobody has, and a file that is none."""
     try:
         await client.listen.asyncwebsocket.v("1").start(LiveOptions(model=UNKNOWN))
-    except Exception as error:  # noqa: BLE001 - of websockets, whichever
+    except InvalidStatus as error:
         seen.fail(type(error).__name__, error)
     try:
         await client.listen.asyncrest.v("1").transcribe_file({"buffer": b"garbage"})

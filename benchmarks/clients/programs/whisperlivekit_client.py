@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from seen import Seen, arguments
+from websockets.exceptions import InvalidStatus
 
 
 def own_client() -> ModuleType:
@@ -38,7 +39,7 @@ async def main() -> None:
     seen.hear(result.committed_text, is_final=True)
     try:
         await client.transcribe_audio(str(file), url=f"{url}?language=xx", speed=0)
-    except Exception as error:  # noqa: BLE001 - of websockets, whichever
+    except InvalidStatus as error:
         seen.fail(type(error).__name__, error)
     seen.show()
 

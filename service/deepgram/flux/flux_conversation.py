@@ -14,7 +14,7 @@ from earshot.service.request.parameters import ListenParameters
 from earshot.service.request.request_warning import RequestWarning
 from earshot.service.request.unserved import unsupported
 from earshot.service.sessions.actions import Action, Ask, Message, Send
-from earshot.service.sessions.json_object import object_of
+from earshot.service.sessions.json_object import ROOM_FOR_PHRASES, object_of
 from earshot.service.sessions.stream_conversation import StreamConversation
 from earshot.streaming.events import (
     BoostWarning,
@@ -28,9 +28,6 @@ from earshot.streaming.events import (
     UnboostablePhrase,
 )
 from earshot.streaming.requests import FINALIZE, Configure
-
-MAX_TEXT_CHARS = 128 * 1024
-"""Of a control message, as /v1/listen has it."""
 
 
 class FluxConversation(StreamConversation):
@@ -70,7 +67,7 @@ class FluxConversation(StreamConversation):
         """Take a control message; what is none ends the session."""
         if self.awaits is None:
             return []
-        message = object_of(text, MAX_TEXT_CHARS) or {}
+        message = object_of(text, ROOM_FOR_PHRASES) or {}
         match message.get("type"):
             case "CloseStream":
                 return self._finish()

@@ -7,10 +7,11 @@ from earshot.service.errors import BadRequest
 from earshot.service.request.query_values import QueryValues
 from earshot.streaming.stream_config import EndpointConfig
 
+LEAST_MS, MOST_MS = 500, 60_000
 _RANGES = {
     "eager_eot_threshold": (0.3, 0.9),
     "eot_threshold": (0.5, 1.0),
-    "eot_timeout_ms": (500, 60_000),
+    "eot_timeout_ms": (LEAST_MS, MOST_MS),
 }
 THRESHOLDS = tuple(_RANGES)
 
@@ -42,7 +43,7 @@ class TurnWishes:
         return cls(
             values.optional_number("eot_threshold", *_RANGES["eot_threshold"]) or cls.eot_threshold,
             values.optional_number("eager_eot_threshold", *_RANGES["eager_eot_threshold"]),
-            values.integer("eot_timeout_ms", 500, 60_000, cls.eot_timeout_ms),
+            values.integer("eot_timeout_ms", LEAST_MS, MOST_MS, cls.eot_timeout_ms),
         )
 
     def changed_by(self, thresholds: Mapping[str, object]) -> "TurnWishes":
